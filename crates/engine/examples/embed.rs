@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p offshoot-engine --example embed -- FOLDER`; without a folder it makes one.
 
+#![expect(clippy::print_stdout, reason = "an example shows what it did")]
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;

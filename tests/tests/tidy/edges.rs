@@ -21,6 +21,7 @@ pub(crate) struct Rule {
 const NOTHING: Rule = Rule { name: "", uses: &[], may_use: &[], tests_may_use: &[] };
 
 const PRODUCT: &[&str] = &[
+    "offshoot-engine",
     "offshoot-mount",
     "offshoot-policy",
     "offshoot-protocol",
@@ -76,6 +77,20 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-vault",
         ],
         tests_may_use: &["offshoot-tests"],
+        ..NOTHING
+    },
+    Rule {
+        // What every front end needs.
+        name: "offshoot-engine",
+        uses: &[
+            "offshoot-mount",
+            "offshoot-policy",
+            "offshoot-protocol",
+            "offshoot-sandbox",
+            "offshoot-vault",
+            "offshoot-workspace",
+        ],
+        tests_may_use: &["offshoot-needs"],
         ..NOTHING
     },
     Rule { name: "offshoot-cli", may_use: PRODUCT, ..NOTHING },
