@@ -45,7 +45,7 @@ fn surroundings<'a>(policy: &'a Policy, folders: &'a [PathBuf]) -> Surroundings<
         workspace: Path::new("/project"),
         folders,
         cwd: Path::new("/project"),
-        home: Some(Path::new("/home/user")),
+        home: Some(Path::new("/user")),
     }
 }
 
