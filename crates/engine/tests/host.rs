@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,9 +18,13 @@ fn project(scratch: &Path) -> Project {
     let folder = scratch.join("project");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("shared"), "shared\n").unwrap();
+    open(scratch)
+}
+
+fn open(scratch: &Path) -> Project {
     let environment = ["PATH"].map(|name| (name.into(), std::env::var_os(name).unwrap())).to_vec();
     let options = Options::new(environment).registry(scratch.join("vaults"));
-    Offshoot::open(options).unwrap().project(&folder).unwrap()
+    Offshoot::open(options).unwrap().project(scratch.join("project")).unwrap()
 }
 
 /// The handles are good for all threads.
@@ -77,4 +82,101 @@ fn some_of_many_are_cancelled_and_the_others_are_exact() {
     assert_eq!(project.leftovers().unwrap().len(), 0);
     let folder = project.folder().unwrap().unwrap();
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the folder is as it was");
+}
+
+/// How many commands run in a host that is killed: a third each that is over by then, that may be, and that would go on for long.
+const IN_HOST: usize = 18;
+const HOST: &str = "OFFSHOOT_TEST_HOST";
+
+/// What a command of the host would do. Its second word is found in the list of processes.
+fn work(number: usize, word: &str) -> String {
+    let pause = match number % 3 {
+        0 => "0".to_owned(),
+        1 => format!("0.{number:02}"),
+        _ => "1000".to_owned(),
+    };
+    format!("echo one > one; sleep {pause}; echo two > two # {word}")
+}
+
+/// The host itself, where another test starts it as one.
+#[test]
+fn a_host() {
+    let Some(scratch) = std::env::var_os(HOST) else { return };
+    let scratch = Path::new(&scratch);
+    let word = scratch.file_name().unwrap().to_str().unwrap();
+    let project = open(scratch);
+    let workspaces: Vec<_> =
+        (0..IN_HOST).map(|number| project.fork(&format!("w{number}")).unwrap()).collect();
+    let started: Vec<_> = workspaces
+        .iter()
+        .enumerate()
+        .map(|(number, workspace)| workspace.exec(Command::shell(work(number, word))).unwrap())
+        .collect();
+    for exec in started.iter().step_by(3) {
+        exec.wait();
+    }
+    writeln!(std::io::stdout(), "ready").unwrap();
+    for exec in &started {
+        exec.wait();
+    }
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn a_killed_host_leaves_every_workspace_before_or_after() {
+    let scratch = tempfile::tempdir().unwrap();
+    let project = project(scratch.path());
+    let word = scratch.path().file_name().unwrap().to_str().unwrap();
+    let mut host = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_host", "--nocapture"])
+        .env(HOST, scratch.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(host.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("ready") {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "the host ended");
+    }
+    host.kill().unwrap();
+    host.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while runs(word) {
+        assert!(Instant::now() < deadline, "a command outlived its host");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+
+    let project = project.engine().project(scratch.path().join("project")).unwrap();
+    let (mut before, mut after) = (0, 0);
+    for number in 0..IN_HOST {
+        let workspace = project.workspace(&format!("w{number}")).unwrap();
+        let changed: Vec<String> =
+            workspace.diff().unwrap().iter().map(|change| change.path.to_string()).collect();
+        match changed.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            [] => before += 1,
+            ["/one", "/two"] => after += 1,
+            _ => panic!("w{number} is neither: {changed:?}"),
+        }
+        // It can be worked in at once.
+        let ended = workspace.exec(["touch", "three"]).unwrap().wait();
+        assert!(ended.success, "{ended:?}");
+    }
+    assert!(before >= IN_HOST / 3 && after >= IN_HOST / 3, "{before} before, {after} after");
+    let left = project.leftovers().unwrap();
+    assert_eq!(left.len(), before, "what the others wrote is set aside");
+    for left in left {
+        project.drop_leftover(&left.note.exec).unwrap();
+    }
+    assert_eq!(project.leftovers().unwrap().len(), 0);
+}
+
+/// Whether a process has a word among its arguments.
+fn runs(word: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let own = std::process::id().to_string();
+    processes
+        .filter(|process| process.file_name() != own.as_str())
+        .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
+        .any(|line| String::from_utf8_lossy(&line).contains(word))
 }
