@@ -46,6 +46,9 @@ mod tests {
     fn every_name_has_one_driver() {
         let named: Vec<DriverName> = drivers().map(|driver| driver.name()).collect();
         assert_eq!(named, DriverName::ALL);
+        let chosen: Vec<DriverName> =
+            DriverChoice::ALL.iter().filter_map(|choice| choice.only()).collect();
+        assert_eq!(named, chosen);
     }
 
     #[test]
