@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_store::Id;
-use offshoot_vault::{Binding, GcOptions, GcSchedule, Home, Vault};
+use offshoot_vault::{Actor, Binding, GcOptions, GcSchedule, Home, Vault};
 use offshoot_workspace::{
     ExecutionPlace, MaintenanceOptions, MaintenanceService, NewWorkspace, RecoverService,
     Recoverable, Resolver, ServiceError, WorkspaceService,
@@ -152,14 +152,27 @@ impl Project {
         self.engine().sweep(self.vault())
     }
 
-    /// Merges layers and collects garbage after a command in a workspace, as far as it is due.
-    pub(crate) fn tidy(&self, workspace: &Id) {
+    /// What there is to merge and to collect after a command in a workspace.
+    pub(crate) fn due(&self, workspace: &Id) -> Option<Due<'_>> {
         let options = maintenance(self.engine().config());
         let service = MaintenanceService::new(self.vault(), options);
-        if service.is_due(workspace).unwrap_or(false) {
-            // The command is done and was answered; the next one tries again.
-            drop(service.run(*workspace, self.engine().actor()));
-        }
+        let is_due = service.is_due(workspace).unwrap_or(false);
+        is_due.then_some(Due { service, workspace: *workspace, actor: self.engine().actor() })
+    }
+}
+
+/// What is tidied after a command without being asked for.
+pub(crate) struct Due<'a> {
+    service: MaintenanceService<'a>,
+    workspace: Id,
+    actor: &'a Actor,
+}
+
+impl Due<'_> {
+    /// Merges layers and collects garbage.
+    pub(crate) fn run(self) {
+        // The command is done and was answered; the next one tries again.
+        drop(self.service.run(self.workspace, self.actor));
     }
 }
 

@@ -1,10 +1,10 @@
 //! Real shells with programs that note how they were called.
 
 use std::fs;
-use std::io::{self, PipeReader};
+use std::io::{self, PipeReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 /// The shells that `/bin/sh` may be, with the option that makes bash behave as `sh`.
 pub(crate) const SHELLS: [&[&str]; 3] = [&["dash"], &["bash"], &["bash", "--posix"]];
@@ -90,19 +90,22 @@ fn ends(mut output: PipeReader) -> bool {
     receiver.recv_timeout(PATIENCE).unwrap_or(false)
 }
 
-/// The folder with the programs, made once for all runs.
+/// The folder with the programs, made once and kept beside what cargo builds.
 fn programs() -> &'static Path {
-    static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    let make = || -> io::Result<TempDir> {
-        let dir = tempfile::tempdir()?;
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let make = || -> io::Result<PathBuf> {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+        fs::create_dir_all(&folder)?;
         for name in PROGRAMS {
-            let path = dir.path().join(name);
-            fs::write(&path, PROGRAM)?;
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+            // Another run of the tests may just execute it.
+            let mut new = NamedTempFile::new_in(&folder)?;
+            new.write_all(PROGRAM.as_bytes())?;
+            new.as_file().set_permissions(fs::Permissions::from_mode(0o755))?;
+            new.persist(folder.join(name))?;
         }
-        Ok(dir)
+        Ok(folder)
     };
-    FOLDER.get_or_init(|| make().unwrap()).path()
+    FOLDER.get_or_init(|| make().unwrap())
 }
 
 fn read_log(log: &Path) -> Vec<Vec<Vec<u8>>> {

@@ -86,13 +86,16 @@ impl Exec {
             let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
             let mut observer = Telling { project: &project, events: &told.events };
             let envelope = runtime.exec(request, &mut observer);
+            let result = &envelope.result;
+            let stays = result.workspace.as_ref().filter(|_| !result.removed);
+            let due = stays.and_then(|(workspace, _)| project.due(workspace));
             *told.outcome.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some(Arc::new(wire::envelope(&envelope)));
             told.over.notify_all();
             told.events.end();
-            let result = &envelope.result;
-            if let Some((workspace, _)) = result.workspace.as_ref().filter(|_| !result.removed) {
-                project.tidy(workspace);
+            // Nobody waits for that. Where nothing is due the vault is not touched any more.
+            if let Some(due) = due {
+                due.run();
             }
         };
         let thread = std::thread::Builder::new().name("offshoot-exec".to_owned());

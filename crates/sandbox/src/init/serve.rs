@@ -236,7 +236,6 @@ impl Serving<'_> {
 
     /// Takes the workspace down. Where that fails somebody outside still has a descriptor to it.
     fn leave(&self) -> Result<(), Errno> {
-        let take_down = |path: &CStr| unmount(path, UnmountFlags::NOFOLLOW);
         let covered = self.script.covered.iter().map(CString::as_c_str);
         let folders = self.script.folders.iter().map(|folder| folder.target.as_c_str());
         // All of them, also where somebody holds one.
@@ -251,6 +250,20 @@ impl Serving<'_> {
         let Made { upper, home_upper, beside, .. } = &self.made;
         open_for_caller([upper.as_ref(), home_upper.as_ref(), beside.as_ref()], self.buffer);
     }
+}
+
+/// Takes a mount down. A process that another thread of the caller starts has the caller's descriptors until it closes them or
+/// executes a program, so one that is busy may be free in a moment.
+fn take_down(path: &CStr) -> Result<(), Errno> {
+    const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+    const STEPS: u32 = 250;
+    for _ in 0..STEPS {
+        match unmount(path, UnmountFlags::NOFOLLOW) {
+            Err(Errno::BUSY) => drop(poll(&mut [], Some(&STEP))),
+            other => return other,
+        }
+    }
+    unmount(path, UnmountFlags::NOFOLLOW)
 }
 
 /// Opens what the caller asks for, until it lets go: below these directories, in the order of [`Top`](crate::message::Top).
