@@ -160,7 +160,7 @@ fn a_killed_host_leaves_every_workspace_before_or_after() {
         }
         // It can be worked in at once.
         let ended = workspace.exec(["touch", "three"]).unwrap().wait();
-        assert!(ended.success, "{ended:?}");
+        assert!(ended.is_success(), "{ended:?}");
     }
     assert!(before >= IN_HOST / 3 && after >= IN_HOST / 3, "{before} before, {after} after");
     let left = project.leftovers().unwrap();
