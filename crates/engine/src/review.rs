@@ -48,10 +48,12 @@ impl Review {
 
     /// Decides about the piece of this id.
     pub fn decide(&mut self, id: &str, decision: &Decision) -> Result<()> {
-        match self.folded.decide(id, decision) {
-            true => Ok(()),
-            false => Err(Error::usage(format!("there is no change {id} to decide about"))),
-        }
+        let mut pieces = self.folded.items.iter_mut().flat_map(|item| &mut item.pieces);
+        let Some(piece) = pieces.find(|piece| piece.id == id) else {
+            return Err(Error::usage(format!("there is no change {id} to decide about")));
+        };
+        piece.decision = decision.clone();
+        Ok(())
     }
 
     /// How many pieces were accepted, dropped, edited, and not decided about.

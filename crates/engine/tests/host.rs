@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use offshoot_engine::exec::{Command, Event, Exec};
+use offshoot_engine::review::Decision;
 use offshoot_engine::{Offshoot, Options, Project};
 use offshoot_needs::needs;
 
@@ -82,6 +83,20 @@ fn some_of_many_are_cancelled_and_the_others_are_exact() {
     assert_eq!(project.leftovers().unwrap().len(), 0);
     let folder = project.folder().unwrap().unwrap();
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the folder is as it was");
+}
+
+#[test]
+fn a_piece_is_decided_about_by_its_id() {
+    let scratch = tempfile::tempdir().unwrap();
+    let workspace = project(scratch.path()).fork("w").unwrap();
+    workspace.write("/shared", b"other\n").unwrap();
+    let mut review = workspace.review().unwrap();
+    let id = review.items()[0].pieces[0].id.clone();
+    review.decide(&id, &Decision::Accepted).unwrap();
+    assert!(review.decide("0", &Decision::Accepted).is_err());
+    assert_eq!(review.tally().accepted, 1);
+    review.commit("Other").unwrap();
+    assert_eq!(fs::read_to_string(scratch.path().join("project/shared")).unwrap(), "other\n");
 }
 
 /// How many commands run in a host that is killed: a third each that is over by then, that may be, and that would go on for long.
