@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use offshoot_engine::settings::Config;
 use offshoot_engine::{Notice, Offshoot, Topic};
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, Hint};
 use offshoot_tree::VaultPath;
 use offshoot_vault::{Actor, Home, Listed, Vault, Workspace};
 use offshoot_workspace::{Point, Resolver, Standing, WorkspaceOverview, WorkspaceService};
@@ -186,7 +186,10 @@ impl Context {
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
         let found = self.overview(vault)?;
         if found.is_empty() {
-            let hint = "`offshoot exec -w NAME CMD` creates one; `offshoot undo NAME` brings back a deleted one";
+            let hint = Hint::command("offshoot exec -w NAME CMD")
+                .text(" creates one; ")
+                .then("offshoot undo NAME")
+                .text(" brings back a deleted one");
             return Ok(CliError::usage("the vault has no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {

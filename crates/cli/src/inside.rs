@@ -1,6 +1,6 @@
 //! Being called by a command that runs in a workspace.
 
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, Hint};
 use offshoot_workspace::{INSIDE, INSIDE_VAULT};
 
 use crate::args::{Cli, Command};
@@ -23,6 +23,6 @@ pub(crate) fn check(cli: &Cli) -> Result<()> {
         "this is the inside of workspace {workspace}{}; its vault cannot be seen from here",
         vault.unwrap_or_default()
     );
-    let hint = format!("leave the shell, then `offshoot status -w {workspace}`");
+    let hint = Hint::from("leave the shell, then ").then("offshoot status -w").arg(workspace);
     Err(CliError::new(ExitCode::Inside, message).hint(hint))
 }

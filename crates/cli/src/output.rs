@@ -248,7 +248,7 @@ fn error_text(error: &CliError) -> String {
         text.push_str(&format!(
             "  {} {}\n",
             paint(DIM, "hint:"),
-            render::lines(&paths_in(hint.clone()), "    ")
+            render::lines(&paths_in(hint.to_string()), "    ")
         ));
     }
     text

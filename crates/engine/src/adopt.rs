@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, Hint};
 use offshoot_vault::{Created, HomeError, ImportReport, Listed, name_from};
 use offshoot_workspace::{BindingError, GitDirectory, ServiceError, check_folder};
 
@@ -46,7 +46,8 @@ impl Offshoot {
             let can_force = matches!(error, BindingError::Refused { can_force: true, .. });
             let error = Error::from(ServiceError::from(error));
             match can_force {
-                true => error.hint("`offshoot init --force` takes it in all the same"),
+                true => error
+                    .hint(Hint::command("offshoot init --force").text(" takes it in all the same")),
                 false => error,
             }
         })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, Hint};
 use offshoot_vault::{Home, HomeError, Listed, MovedFolder, Vault};
 use offshoot_workspace::{BindingService, HomeEvent, NewBinding, shown_name, similar};
 
@@ -50,13 +50,9 @@ impl Offshoot {
         }
         let names = self.vault_names()?;
         let hint = match names.as_slice() {
-            [] => "`offshoot init` creates a vault for this folder".to_owned(),
-            _ => {
-                format!(
-                    "`offshoot init` creates one, or name one with --vault: {}",
-                    names.join(", ")
-                )
-            }
+            [] => Hint::command("offshoot init").text(" creates a vault for this folder"),
+            _ => Hint::command("offshoot init")
+                .text(format!(" creates one, or name one with --vault: {}", names.join(", "))),
         };
         let message = format!("{} belongs to no vault", host_path(here));
         Err(Error::new(ExitCode::NotFound, message).hint(hint).candidates(names))
@@ -107,26 +103,26 @@ pub fn unsure(moved: &MovedFolder, here: &Path) -> Error {
     let message = format!(
         "{folder} belongs to no vault, but it has the files of {old}, which is gone, the folder of vault {vault}"
     );
-    let hint = format!(
-        "`{}` continues with that vault, `offshoot init` makes a new one",
-        way(moved, here)
-    );
+    let hint = way(Hint::default(), moved, here)
+        .text(" continues with that vault, ")
+        .then("offshoot init")
+        .text(" makes a new one");
     Error::new(ExitCode::NotFound, message).hint(hint).candidates(vec![vault.clone()])
 }
 
 /// How to go on with the vault whose folder is gone, for somebody who just made another.
 pub fn instead(moved: &MovedFolder, here: &Path, made: &str) -> String {
-    let old = host_path(&moved.binding.host_path());
-    format!(
-        "this folder has the files of {old}, which is gone; to continue with its vault {} instead: `offshoot vault delete {made} --yes`, then `{}`",
-        moved.vault.name,
-        way(moved, here)
-    )
+    let (old, vault) = (host_path(&moved.binding.host_path()), &moved.vault.name);
+    let text = format!(
+        "this folder has the files of {old}, which is gone; to continue with its vault {vault} instead: "
+    );
+    let hint = Hint::from(text).then("offshoot vault delete").arg(made).words("--yes");
+    way(hint.text(", then "), moved, here).to_string()
 }
 
 /// The command that says where the folder is now.
-fn way(moved: &MovedFolder, here: &Path) -> String {
+fn way(hint: Hint, moved: &MovedFolder, here: &Path) -> Hint {
     let (vault, name) = (&moved.vault.name, shown_name(&moved.binding));
     let folder = if moved.folder == here { ".".to_owned() } else { host_path(&moved.folder) };
-    format!("offshoot --vault {vault} binding move {name} {folder}")
+    hint.then("offshoot --vault").arg(vault).words("binding move").arg(name).arg(folder)
 }

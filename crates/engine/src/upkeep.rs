@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_protocol::{AbandonedWork, SettleOutcome};
+use offshoot_protocol::{AbandonedWork, Hint, SettleOutcome};
 use offshoot_vault::{ApplyNote, ExecNote, Vault, VaultError};
 use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{
@@ -150,7 +150,8 @@ impl Offshoot {
             && waits
         {
             let Error { message, hint, .. } = error.into();
-            let hint = hint.unwrap_or_else(|| "`offshoot pull --head` tries again".to_owned());
+            let hint =
+                hint.unwrap_or_else(|| Hint::command("offshoot pull --head").text(" tries again"));
             let text = format!(
                 "a commit was interrupted in the folder and is not settled: {message}; {hint}"
             );

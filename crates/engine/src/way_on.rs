@@ -1,11 +1,16 @@
 //! What to do next, for people.
 
-use offshoot_protocol::{Goal, WayOnDoc};
+use offshoot_protocol::{Goal, Hint, WayOnDoc};
 
 use crate::words::line;
 
 /// What to do about something that was just named, with the commands as they can be typed.
 pub fn text(way: &WayOnDoc) -> String {
+    hint(way).to_string()
+}
+
+/// The same, for an error.
+pub(crate) fn hint(way: &WayOnDoc) -> Hint {
     let goal = match way.goal {
         Goal::Merge => "to merge it",
         Goal::Record => "to merge it, with the files as they are",
@@ -16,7 +21,7 @@ pub fn text(way: &WayOnDoc) -> String {
         Goal::Undo => "to undo it",
     };
     let when = way.when.as_deref().map(|when| format!(", {}", line(when))).unwrap_or_default();
-    format!("{goal}{when}: `{}`", commands(way))
+    Hint::from(format!("{goal}{when}: ")).shell(commands(way))
 }
 
 /// The commands, in one line for a shell.

@@ -4,6 +4,8 @@ use offshoot_vocabulary::ExitCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::hint::{Hint, SuggestedCommand};
+
 /// The version of all documents.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -90,6 +92,9 @@ pub struct ErrorBody {
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The commands that the hint names, ready to be run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<SuggestedCommand>,
     /// What may have been meant, or what fits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
@@ -99,7 +104,16 @@ impl ErrorBody {
     /// Says what happened; hint and candidates may follow.
     pub fn new(code: ExitCode, message: impl Into<String>) -> Self {
         let (exit_code, message) = (code.number(), message.into());
-        Self { code, exit_code, message, hint: None, candidates: Vec::new() }
+        let (commands, candidates) = (Vec::new(), Vec::new());
+        Self { code, exit_code, message, hint: None, commands, candidates }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: Option<&Hint>) -> Self {
+        self.hint = hint.map(Hint::to_string);
+        self.commands = hint.map(Hint::commands).unwrap_or_default();
+        self
     }
 
     /// The kind of error, and the exit code of the process.

@@ -11,6 +11,7 @@ mod exec;
 mod file;
 mod git;
 mod help;
+mod hint;
 mod history;
 mod home;
 mod merge;
@@ -41,6 +42,7 @@ pub use file::{
 };
 pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc};
 pub use help::{ArgumentDoc, CommandDoc, HelpDoc, PossibleValueDoc};
+pub use hint::{Hint, SuggestedCommand};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,

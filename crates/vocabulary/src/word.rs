@@ -19,6 +19,9 @@ pub trait Word: Copy + Eq + fmt::Display + FromStr<Err = UnknownWord> + 'static 
 
     /// What the value means, without a full stop: the first paragraph of its documentation.
     fn meaning(self) -> String;
+
+    /// What there is to say beyond the meaning: the further paragraphs of its documentation.
+    fn details(self) -> Vec<String>;
 }
 
 /// A text that names no value of a set.
@@ -43,11 +46,18 @@ impl fmt::Display for UnknownWord {
 
 impl Error for UnknownWord {}
 
-/// Joins the lines of a doc comment to one sentence without its full stop.
+/// Joins the first lines of a doc comment to one sentence without its full stop.
 pub(crate) fn sentence(lines: &[&str]) -> String {
-    let paragraph = lines.iter().map(|line| line.trim()).take_while(|line| !line.is_empty());
-    let text = paragraph.collect::<Vec<_>>().join(" ");
+    let text = paragraphs(lines).swap_remove(0);
     text.strip_suffix('.').map_or_else(|| text.clone(), str::to_owned)
+}
+
+/// The paragraphs of a doc comment; at least one.
+pub(crate) fn paragraphs(lines: &[&str]) -> Vec<String> {
+    let paragraphs = lines.split(|line| line.trim().is_empty());
+    let joined =
+        |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    paragraphs.map(joined).collect()
 }
 
 /// Defines an enum whose values are words: `Name = "name"`, each with its documentation.
@@ -89,6 +99,12 @@ macro_rules! words {
             fn meaning(self) -> String {
                 match self {
                     $(Self::$value => $crate::word::sentence(&[$($doc),+]),)+
+                }
+            }
+
+            fn details(self) -> Vec<String> {
+                match self {
+                    $(Self::$value => $crate::word::paragraphs(&[$($doc),+]).split_off(1),)+
                 }
             }
         }

@@ -9,54 +9,87 @@ use clap::{Command, CommandFactory};
 
 use super::Cli;
 use crate::error::CliError;
+use offshoot_protocol::Hint;
 
 /// Words of other tools, and what to do here instead.
-const ANSWERS: [(&[&str], &str); 13] = [
-    (
-        &["switch", "checkout", "co", "use", "attach", "enter", "cd", "goto"],
-        "no workspace is the current one: add `-w NAME` to a command, or run `export OFFSHOOT_WORKSPACE=NAME`",
-    ),
-    (
-        &["restore", "reset", "rollback"],
-        "`offshoot undo` takes back the last operation, `offshoot checkpoint restore NAME` goes back to a checkpoint, \
-         `offshoot fs revert PATH` restores one file",
-    ),
-    (
-        &["prune", "clean", "cleanup"],
-        "`offshoot gc` deletes unreferenced data, `offshoot workspace delete NAME` deletes a workspace",
-    ),
-    (
-        &["rm", "remove", "delete"],
-        "`offshoot workspace delete NAME` deletes a workspace, `offshoot fs rm PATH` a file in one",
-    ),
-    (&["create", "branch", "clone"], "`offshoot new NAME` forks a workspace"),
-    (
-        &["add", "stage"],
-        "nothing is staged: `offshoot commit` takes all changes, `offshoot commit --only PATH` some of them; \
-         `offshoot binding add DIR` adds a folder",
-    ),
-    (
-        &["list"],
-        "`offshoot ls` lists workspaces, `offshoot vault list` vaults, `offshoot execs` commands",
-    ),
-    (
-        &["cat", "tree", "cp", "mv", "mkdir", "write", "stat"],
-        "files of a workspace are below `offshoot fs`: see `offshoot fs --help`",
-    ),
-    (
-        &["push", "submit", "finish", "land", "sync"],
-        "`offshoot commit` brings the changes into the folder, `offshoot export --git BRANCH` to a branch",
-    ),
-    (&["rename"], "`offshoot workspace rename OLD NEW` or `offshoot vault rename OLD NEW`"),
-    (
-        &["revert"],
-        "`offshoot undo` takes back the last operation, `offshoot fs revert PATH` one file",
-    ),
-    (&["save", "stash", "snap"], "`offshoot checkpoint create NAME` marks a state to come back to"),
-    (
-        &["stop", "cancel", "abort"],
-        "`offshoot ps` lists running commands, `offshoot kill EXEC` ends one",
-    ),
+const ANSWERS: [(&[&str], fn() -> Hint); 13] = [
+    (&["switch", "checkout", "co", "use", "attach", "enter", "cd", "goto"], || {
+        Hint::from(
+            "no workspace is the current one: add `-w NAME` to a command, or run `export OFFSHOOT_WORKSPACE=NAME`",
+        )
+    }),
+    (&["restore", "reset", "rollback"], || {
+        Hint::command("offshoot undo")
+            .text(" takes back the last operation, ")
+            .then("offshoot checkpoint restore NAME")
+            .text(" goes back to a checkpoint, ")
+            .then("offshoot fs revert PATH")
+            .text(" restores one file")
+    }),
+    (&["prune", "clean", "cleanup"], || {
+        Hint::command("offshoot gc")
+            .text(" deletes unreferenced data, ")
+            .then("offshoot workspace delete NAME")
+            .text(" deletes a workspace")
+    }),
+    (&["rm", "remove", "delete"], || {
+        Hint::command("offshoot workspace delete NAME")
+            .text(" deletes a workspace, ")
+            .then("offshoot fs rm PATH")
+            .text(" a file in one")
+    }),
+    (&["create", "branch", "clone"], || {
+        Hint::command("offshoot new NAME").text(" forks a workspace")
+    }),
+    (&["add", "stage"], || {
+        Hint::from("nothing is staged: ")
+            .then("offshoot commit")
+            .text(" takes all changes, ")
+            .then("offshoot commit --only PATH")
+            .text(" some of them; ")
+            .then("offshoot binding add DIR")
+            .text(" adds a folder")
+    }),
+    (&["list"], || {
+        Hint::command("offshoot ls")
+            .text(" lists workspaces, ")
+            .then("offshoot vault list")
+            .text(" vaults, ")
+            .then("offshoot execs")
+            .text(" commands")
+    }),
+    (&["cat", "tree", "cp", "mv", "mkdir", "write", "stat"], || {
+        Hint::from("files of a workspace are below ")
+            .then("offshoot fs")
+            .text(": see ")
+            .then("offshoot fs --help")
+    }),
+    (&["push", "submit", "finish", "land", "sync"], || {
+        Hint::command("offshoot commit")
+            .text(" brings the changes into the folder, ")
+            .then("offshoot export --git BRANCH")
+            .text(" to a branch")
+    }),
+    (&["rename"], || {
+        Hint::command("offshoot workspace rename OLD NEW")
+            .text(" or ")
+            .then("offshoot vault rename OLD NEW")
+    }),
+    (&["revert"], || {
+        Hint::command("offshoot undo")
+            .text(" takes back the last operation, ")
+            .then("offshoot fs revert PATH")
+            .text(" one file")
+    }),
+    (&["save", "stash", "snap"], || {
+        Hint::command("offshoot checkpoint create NAME").text(" marks a state to come back to")
+    }),
+    (&["stop", "cancel", "abort"], || {
+        Hint::command("offshoot ps")
+            .text(" lists running commands, ")
+            .then("offshoot kill EXEC")
+            .text(" ends one")
+    }),
 ];
 
 /// The error for a word that is no command; none where clap has something else to say.
@@ -74,7 +107,7 @@ pub(super) fn unknown_command(error: &clap::Error, arguments: &[OsString]) -> Op
     if let Some((_, answer)) =
         ANSWERS.iter().find(|(words, _)| is_top && words.contains(&word.as_str()))
     {
-        return Some(told.hint(*answer));
+        return Some(told.hint(answer()));
     }
     Some(
         match nearest(
@@ -82,25 +115,26 @@ pub(super) fn unknown_command(error: &clap::Error, arguments: &[OsString]) -> Op
             parent.get_subcommands().flat_map(Command::get_name_and_visible_aliases),
         ) {
             Some(name) => told
-                .hint(format!("did you mean `{path} {name}`?"))
+                .hint(Hint::from("did you mean ").then(&path).arg(name).text("?"))
                 .candidates(vec![name.to_owned()]),
-            None => told.hint(format!("`{path} --help` lists the commands")),
+            None => told.hint(Hint::command(&path).words("--help").text(" lists the commands")),
         },
     )
 }
 
 /// Options of other tools: the command, the option, and what to do here instead.
-const OPTIONS: [(&str, &[&str], &str); 2] = [
-    (
-        "offshoot commit",
-        &["-a", "--all"],
-        "all changes are taken: `offshoot commit -m TEXT`; `--only PATH` takes some of them",
-    ),
-    (
-        "offshoot commit",
-        &["--amend"],
-        "`offshoot undo` takes the last commit back, and `offshoot commit -m TEXT` makes it again",
-    ),
+const OPTIONS: [(&str, &[&str], fn() -> Hint); 2] = [
+    ("offshoot commit", &["-a", "--all"], || {
+        Hint::from("all changes are taken: ")
+            .then("offshoot commit -m TEXT")
+            .text("; `--only PATH` takes some of them")
+    }),
+    ("offshoot commit", &["--amend"], || {
+        Hint::command("offshoot undo")
+            .text(" takes the last commit back, and ")
+            .then("offshoot commit -m TEXT")
+            .text(" makes it again")
+    }),
 ];
 
 /// The error for an option of another tool; none where clap has something else to say.
@@ -110,11 +144,11 @@ pub(super) fn unknown_option(error: &clap::Error, arguments: &[OsString]) -> Opt
     }
     let option = error.get(ContextKind::InvalidArg).and_then(text)?;
     let (_, path) = parent_of(&Cli::command(), &option, arguments);
-    let fits = |(of, options, _): &&(&str, &[&str], &str)| {
+    let fits = |(of, options, _): &&(&str, &[&str], fn() -> Hint)| {
         path == **of && options.contains(&option.as_str())
     };
     let (_, _, answer) = OPTIONS.iter().find(fits)?;
-    Some(CliError::usage(format!("`{path}` has no option `{option}`")).hint(*answer))
+    Some(CliError::usage(format!("`{path}` has no option `{option}`")).hint(answer()))
 }
 
 /// The command below which a word was looked for, and how it is called.
@@ -172,6 +206,9 @@ fn is_near(word: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
     use super::*;
 
     fn told(line: &str) -> CliError {
@@ -188,25 +225,61 @@ mod tests {
         }
     }
 
+    /// Fails where a list of arguments names no command. Names of options and of things end the search.
+    fn leads_somewhere(argv: &[String]) {
+        assert_eq!(argv[0], "offshoot", "{argv:?}");
+        let whole = Cli::command();
+        let mut at = &whole;
+        let is_name = |word: &&String| word.chars().all(|c| c.is_lowercase() || c == '-');
+        for word in argv[1..].iter().take_while(is_name).filter(|word| !word.starts_with('-')) {
+            if !at.has_subcommands() {
+                return;
+            }
+            at = at.find_subcommand(word).unwrap_or_else(|| panic!("{argv:?}"));
+        }
+    }
+
+    /// Every command that any hint of the product names is one.
+    #[test]
+    fn hints_lead_somewhere() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut left: Vec<PathBuf> =
+            ["cli/src", "engine/src", "workspace/src"].iter().map(|dir| crates.join(dir)).collect();
+        let mut found = 0;
+        while let Some(path) = left.pop() {
+            if path.is_dir() {
+                left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for begin in ["Hint::command(\"offshoot ", ".then(\"offshoot "] {
+                for rest in text.split(begin).skip(1) {
+                    let words = rest.split('"').next().unwrap();
+                    let named = Hint::command(&format!("offshoot {words}")).commands();
+                    leads_somewhere(&named[0].argv);
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 50, "{found}");
+    }
+
     /// Every command that an answer names is one.
     #[test]
     fn answers_lead_somewhere() {
         let answers = ANSWERS.iter().map(|(_, answer)| *answer);
         for answer in answers.chain(OPTIONS.iter().map(|(_, _, answer)| *answer)) {
-            for named in answer.split('`').skip(1).step_by(2) {
-                let Some(words) = named.strip_prefix("offshoot ") else { continue };
-                let whole = Cli::command();
-                let mut at = &whole;
-                for word in words.split(' ').take_while(|w| w.chars().all(|c| c.is_lowercase())) {
-                    at = at.find_subcommand(word).unwrap_or_else(|| panic!("{named}"));
-                }
+            let commands = answer().commands();
+            assert!(!commands.is_empty(), "{}", answer());
+            for named in commands {
+                leads_somewhere(&named.argv);
             }
         }
     }
 
     #[test]
     fn slips_are_recognised_and_strangers_are_not() {
-        let hint = |line| told(line).hint.unwrap_or_default();
+        let hint = |line| told(line).hint.unwrap_or_default().to_string();
         assert_eq!(hint("offshoot statsu"), "did you mean `offshoot status`?");
         assert_eq!(hint("offshoot workspace lst"), "did you mean `offshoot workspace list`?");
         assert_eq!(hint("offshoot -w fix comit"), "did you mean `offshoot commit`?");
@@ -222,7 +295,7 @@ mod tests {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let error = super::super::parse(&arguments).unwrap_err();
             let told = unknown_option(&error, &arguments).unwrap_or_else(|| panic!("{line}"));
-            assert!(told.hint.is_some_and(|hint| hint.contains("commit -m")), "{line}");
+            assert!(told.hint.is_some_and(|hint| hint.to_string().contains("commit -m")), "{line}");
         }
         let arguments = ["offshoot", "pull", "-a"].map(OsString::from);
         let error = super::super::parse(&arguments).unwrap_err();

@@ -1,7 +1,9 @@
 //! `offshoot checkpoint`: marks to come back to.
 
 use clap::{Args, Subcommand};
-use offshoot_protocol::{CheckpointDeletedDoc, CheckpointListDoc, CheckpointShowDoc, RestoreDoc};
+use offshoot_protocol::{
+    CheckpointDeletedDoc, CheckpointListDoc, CheckpointShowDoc, Hint, RestoreDoc,
+};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{ChangeSummaryService, CheckpointService, NewCheckpoint, Resolver, wire};
 
@@ -108,7 +110,7 @@ pub(crate) fn create(
 fn readable_workspace(context: &Context, vault: &Vault) -> Result<Workspace> {
     context.workspace_to_read(vault)?.ok_or_else(|| {
         CliError::new(offshoot_protocol::ExitCode::NotFound, "this vault has no workspace yet")
-            .hint("`offshoot workspace create NAME` makes one")
+            .hint(Hint::command("offshoot workspace create NAME").text(" makes one"))
     })
 }
 

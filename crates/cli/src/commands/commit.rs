@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
 use offshoot_engine::commit::{Commit, Outcome};
-use offshoot_protocol::{CommitDoc, Kind};
+use offshoot_protocol::{CommitDoc, Hint, Kind};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{Allow, HomeEvent, PathPattern, Standing, wire};
 
@@ -112,10 +112,8 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
     let workspace = context.workspace_to_change(vault).map_err(|error| {
         // What is no workspace, and looks like a sentence, is what the commit is to say.
         match args.named.text().filter(|text| text.contains(char::is_whitespace)) {
-            Some(text) => {
-                let text = text.replace('\'', r"'\''");
-                error.hint(format!("to describe the commit: `offshoot commit -m '{text}'`"))
-            }
+            Some(text) => error
+                .hint(Hint::from("to describe the commit: ").then("offshoot commit -m").arg(text)),
             None => error,
         }
     })?;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::Args;
-use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
+use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Hint, Text};
 use offshoot_store::Id;
 use offshoot_text::stat;
 use offshoot_tree::diff::FileDiff;
@@ -91,8 +91,11 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     let _held = vault.hold()?;
     let Words { a, b, paths } = words(args, context, vault)?;
     let (before, after) = states(a, b, context, vault).map_err(|error| match error.hint {
-        None if error.code == ExitCode::NotFound => error
-            .hint("no file has that name either; `offshoot diff --name-only` lists what changed"),
+        None if error.code == ExitCode::NotFound => error.hint(
+            Hint::from("no file has that name either; ")
+                .then("offshoot diff --name-only")
+                .text(" lists what changed"),
+        ),
         _ => error,
     })?;
     let mut options = context.engine.diff_options();

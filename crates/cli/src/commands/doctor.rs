@@ -3,7 +3,7 @@
 mod probe;
 
 use clap::Args;
-use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, Text};
+use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, Hint, Text};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -44,8 +44,13 @@ fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
         Ok(listed) => listed,
         Err(error) => {
             let error = context.engine.registry_error(error);
-            let hint = error.hint.as_deref();
-            return vec![probe::check("vaults", DoctorState::Problem, &error.message, hint)];
+            let hint = error.hint.as_ref().map(Hint::to_string);
+            return vec![probe::check(
+                "vaults",
+                DoctorState::Problem,
+                &error.message,
+                hint.as_deref(),
+            )];
         }
     };
     for listed in listed {
@@ -56,8 +61,8 @@ fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
             }
             Ok(_) => probe::check(&name, DoctorState::Ok, "opens", None),
             Err(error) => {
-                let hint = error.hint.as_deref();
-                probe::check(&name, DoctorState::Problem, &error.message, hint)
+                let hint = error.hint.as_ref().map(Hint::to_string);
+                probe::check(&name, DoctorState::Problem, &error.message, hint.as_deref())
             }
         });
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use offshoot_protocol::{ExitCode, GitExportDoc};
+use offshoot_protocol::{ExitCode, GitExportDoc, Hint};
 use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 use offshoot_workspace::git::{self, ExportRequest, GitFolder};
@@ -45,13 +45,16 @@ pub(crate) struct ExportArgs {
 pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let Some(branch) = &args.git else {
         return Err(CliError::usage("say what to export to: --git BRANCH").hint(
-            "`offshoot fs export` writes files to a folder, `offshoot vault export` a vault to a file",
+            Hint::command("offshoot fs export")
+                .text(" writes files to a folder, ")
+                .then("offshoot vault export")
+                .text(" a vault to a file"),
         ));
     };
     let vault = &context.vault()?.vault;
     let Some(workspace) = context.workspace_to_read(vault)? else {
         return Err(CliError::new(ExitCode::NotFound, "there is no workspace yet")
-            .hint("`offshoot workspace create NAME` makes one"));
+            .hint(Hint::command("offshoot workspace create NAME").text(" makes one")));
     };
     let options = context.engine.git(args.author.as_deref())?;
     let folder = GitFolder::require(&repository(args, vault)?, &options)?;

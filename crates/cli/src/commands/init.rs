@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use offshoot_engine::adopt::Made;
 use offshoot_engine::locate::{Belongs, instead};
-use offshoot_protocol::{ExitCode, InitDoc};
+use offshoot_protocol::{ExitCode, Hint, InitDoc};
 use offshoot_vault::{Created, Listed, Vault};
 use offshoot_workspace::{BindingService, GitDirectory, Refreshed, wire};
 
@@ -51,8 +51,10 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
             let (inner, name) = (host_path(&directory), &listed.name);
             let message =
                 format!("{inner} lies inside {}, which is vault {name}", host_path(&bound));
-            Err(CliError::new(ExitCode::Conflict, message)
-                .hint("use that vault from here, or make one with `offshoot vault create --from`"))
+            Err(CliError::new(ExitCode::Conflict, message).hint(
+                Hint::from("use that vault from here, or make one with ")
+                    .then("offshoot vault create --from"),
+            ))
         }
         Belongs::Perhaps(moved) => {
             create(args, context, &directory)?;
@@ -106,7 +108,7 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
     if args.name.as_ref().is_some_and(|name| *name != listed.name) {
         let message = format!("{} is vault {} already", host_path(directory), listed.name);
         return Err(CliError::new(ExitCode::Conflict, message)
-            .hint("`offshoot vault rename` gives it another name"));
+            .hint(Hint::command("offshoot vault rename").text(" gives it another name")));
     }
     let opened = context.open_listed(listed)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;

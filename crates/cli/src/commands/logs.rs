@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use offshoot_protocol::{ExecLogsDoc, ExitCode, Text, TruncatedDoc};
+use offshoot_protocol::{ExecLogsDoc, ExitCode, Hint, Text, TruncatedDoc};
 use offshoot_vault::{ExecRecord, OutputReader, Running, STDOUT, Vault};
 use offshoot_workspace::{ExecService, RunningService, wire};
 
@@ -118,8 +118,9 @@ fn follow(context: &Context, vault: &Vault, running: &Running) -> Result<()> {
         Some(record) => recorded(context, vault, &record, shown),
         None => {
             let message = format!("exec {} was cut short", exec.short());
-            Err(CliError::new(ExitCode::Failure, message)
-                .hint("`offshoot recover list` shows whether it left anything"))
+            Err(CliError::new(ExitCode::Failure, message).hint(
+                Hint::command("offshoot recover list").text(" shows whether it left anything"),
+            ))
         }
     }
 }

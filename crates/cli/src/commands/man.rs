@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory, ValueHint};
-use offshoot_protocol::{ExitCode, ManDoc, Text};
+use offshoot_protocol::{ExitCode, Hint, ManDoc, Text};
 
 use crate::args::Cli;
 use crate::context::Context;
@@ -58,7 +58,7 @@ fn named(words: &[String]) -> Result<Command> {
         let path = found.get_bin_name().unwrap_or(found.get_name());
         found = below.ok_or_else(|| {
             CliError::usage(format!("`{path}` has no command `{word}`"))
-                .hint(format!("`{path} --help` lists the commands"))
+                .hint(Hint::command(&path).words("--help").text(" lists the commands"))
         })?;
     }
     Ok(found)

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use offshoot_protocol::{ExitCode, KilledDoc, RunningListDoc};
+use offshoot_protocol::{ExitCode, Hint, KilledDoc, RunningListDoc};
 use offshoot_vault::{Running, Vault};
 use offshoot_workspace::{Ending, ExecService, Resolver, RunningService, ServiceError, wire};
 
@@ -135,7 +135,8 @@ fn not_running(vault: &Vault, text: &str) -> CliError {
         Ok(record) => ServiceError::NotRunning { exec: record.id }.into(),
         Err(ServiceError::Unknown { .. }) => {
             let message = format!("no exec \"{text}\" is running");
-            CliError::new(ExitCode::NotFound, message).hint("`offshoot ps` lists what runs")
+            CliError::new(ExitCode::NotFound, message)
+                .hint(Hint::command("offshoot ps").text(" lists what runs"))
         }
         Err(other) => other.into(),
     }

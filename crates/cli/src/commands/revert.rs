@@ -1,7 +1,7 @@
 //! `offshoot undo` and `offshoot redo`.
 
 use clap::Args;
-use offshoot_protocol::{RevertDoc, RevertVerb};
+use offshoot_protocol::{Hint, RevertDoc, RevertVerb};
 use offshoot_store::Id;
 use offshoot_vault::{Scope, Vault, VaultError};
 use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, ServiceError, wire};
@@ -116,7 +116,12 @@ fn nothing_to(verb: RevertVerb, scope: Option<Scope>, vault: &Vault) -> CliError
             let (does, summary) =
                 (if is_undo { "undoes" } else { "redoes" }, render::line(&target.summary));
             let last = format!("{does} the last operation of the whole vault: {summary}");
-            error.hint(format!("`offshoot {verb} --vault-wide` {last}"))
+            error.hint(
+                Hint::command("offshoot")
+                    .arg(verb.as_str())
+                    .words("--vault-wide")
+                    .text(format!(" {last}")),
+            )
         }
         Err(_) => error,
     }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use offshoot_engine::commit::Commit;
-use offshoot_protocol::{ExitCode, ReviewDoc};
+use offshoot_protocol::{ExitCode, Hint, ReviewDoc};
 use offshoot_sandbox::Signals;
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::git::TrackedPaths;
@@ -136,7 +136,7 @@ fn workspace(args: &ReviewArgs, context: &Context, vault: &Vault) -> Result<Work
     let found = context.workspace_to_read(vault)?;
     found.ok_or_else(|| {
         CliError::new(ExitCode::NotFound, "the vault has no workspace yet")
-            .hint("`offshoot workspace create NAME` forks one")
+            .hint(Hint::command("offshoot workspace create NAME").text(" forks one"))
     })
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use offshoot_protocol::{
-    TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc, WorkspaceRenamedDoc,
-    WorkspaceShowDoc, WorkspaceTreeDoc,
+    Hint, TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc,
+    WorkspaceRenamedDoc, WorkspaceShowDoc, WorkspaceTreeDoc,
 };
 use offshoot_store::Id;
 use offshoot_vault::{Binding, Vault, Workspace};
@@ -109,7 +109,7 @@ pub(crate) fn ls(args: &LsArgs, context: &Context) -> Result<()> {
     if let Some(path) = &args.path {
         let path = render::line(&path.to_string_lossy());
         return Err(CliError::usage("`offshoot ls` lists workspaces")
-            .hint(format!("`offshoot fs ls {path}` lists files of a workspace")));
+            .hint(Hint::command("offshoot fs ls").arg(path).text(" lists files of a workspace")));
     }
     run(&WorkspaceCommand::List, context)
 }
@@ -234,7 +234,7 @@ fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Works
     let recent = context.workspace_to_read(vault)?;
     recent.ok_or_else(|| {
         CliError::new(offshoot_protocol::ExitCode::NotFound, "this vault has no workspace yet")
-            .hint("`offshoot workspace create NAME` makes one")
+            .hint(Hint::command("offshoot workspace create NAME").text(" makes one"))
     })
 }
 

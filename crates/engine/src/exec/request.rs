@@ -10,7 +10,8 @@ use offshoot_sandbox::{Cancel, Limits, Signals, Stdin};
 use offshoot_store::Id;
 use offshoot_vault::LinkLimit;
 use offshoot_workspace::{
-    CacheRules, ExecutionPlace, ExecutionRequest, ExecutionTimeout, RuntimeOptions, ServiceError,
+    CacheRules, ExecutionPlace, ExecutionRequest, ExecutionTimeout, FurtherHints, RuntimeOptions,
+    ServiceError,
 };
 
 use super::command::{Command, Input};
@@ -75,7 +76,7 @@ impl Offshoot {
         policy: Arc<Policy>,
         caches: bool,
         signals: Option<Signals>,
-        explain: fn(ServiceError) -> ErrorBody,
+        explain: fn(ServiceError, FurtherHints) -> ErrorBody,
     ) -> RuntimeOptions {
         let (exec, cache) = (&self.config().exec, &self.config().cache);
         let limit = |value: u64| Some(value).filter(|value| *value > 0);
@@ -112,8 +113,8 @@ pub(crate) fn time(limit: Duration) -> ExecutionTimeout {
 }
 
 /// How an error is told to whoever reads an envelope.
-pub(crate) fn explain(error: ServiceError) -> ErrorBody {
-    Error::from(error).body()
+pub(crate) fn explain(error: ServiceError, further: FurtherHints) -> ErrorBody {
+    Error::from(error).further(further).body()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::keys::{self, KEYS};
 use super::sources::variable_of;
+use offshoot_protocol::Hint;
 
 /// Why settings could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -118,24 +119,22 @@ pub enum Place {
 
 impl ConfigError {
     /// What to do about it, where that is known.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             Self::Read { .. } => {
-                Some("make the file readable, or name another one with OFFSHOOT_CONFIG".to_owned())
+                Some("make the file readable, or name another one with OFFSHOOT_CONFIG".into())
             }
             Self::MissingFile { .. } => {
-                Some("create the file, or unset OFFSHOOT_CONFIG to use the usual one".to_owned())
+                Some("create the file, or unset OFFSHOOT_CONFIG to use the usual one".into())
             }
-            Self::TooLarge { .. } => {
-                Some("check that the file is the one that was meant".to_owned())
+            Self::TooLarge { .. } => Some("check that the file is the one that was meant".into()),
+            Self::NoFile { .. } => {
+                Some(Hint::from("remove it, or ").then("offshoot undo").text(" what brought it"))
             }
-            Self::NoFile { .. } => Some("remove it, or `offshoot undo` what brought it".to_owned()),
-            Self::NotForProjects { .. } => {
-                Some("set it in your own file if it is wanted".to_owned())
-            }
-            Self::FlagForm { .. } => Some("write it as in --config diff.context=5".to_owned()),
-            Self::UnknownKey { place, key } => Some(unknown_key_hint(place, key)),
-            Self::NoPlace => Some("set HOME, or name a file with OFFSHOOT_CONFIG".to_owned()),
+            Self::NotForProjects { .. } => Some("set it in your own file if it is wanted".into()),
+            Self::FlagForm { .. } => Some("write it as in --config diff.context=5".into()),
+            Self::UnknownKey { place, key } => Some(unknown_key_hint(place, key).into()),
+            Self::NoPlace => Some("set HOME, or name a file with OFFSHOOT_CONFIG".into()),
             Self::Write { .. } | Self::Syntax { .. } | Self::Value { .. } | Self::Combine(_) => {
                 None
             }

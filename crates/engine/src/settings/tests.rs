@@ -59,7 +59,7 @@ impl Fixture {
         let error = load(&self.sources).unwrap_err();
         let place = format!("{}/", self.directory.path().display());
         let hint = error.hint().unwrap_or_default();
-        (error.to_string().replace(&place, ""), hint)
+        (error.to_string().replace(&place, ""), hint.to_string())
     }
 
     fn message(&self) -> String {

@@ -16,7 +16,7 @@ pub(crate) const VERSION: i64 = 1;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawFile {
-    pub(crate) version: Spanned<i64>,
+    version: Option<Spanned<i64>>,
     #[serde(default)]
     pub(crate) defaults: RawDefaults,
     #[serde(default, rename = "rule")]
@@ -39,8 +39,8 @@ pub(crate) struct RawDefaults {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawRule {
-    pub(crate) name: Spanned<String>,
-    pub(crate) decision: Spanned<String>,
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) decision: Option<Spanned<String>>,
     pub(crate) reason: Option<String>,
     pub(crate) prefix: Option<Spanned<Vec<OneOrMany>>>,
     pub(crate) exact: Option<Spanned<bool>>,
@@ -95,15 +95,21 @@ pub(crate) struct Source<'a> {
 impl Source<'_> {
     /// Reads the file.
     pub(crate) fn parse(&self) -> Result<RawFile, Problem> {
-        let file: RawFile = toml::from_str(self.text).map_err(|error| {
-            let hint = hint(error.message());
-            self.problem(error.span(), error.message().trim(), hint)
-        })?;
-        if *file.version.get_ref() == VERSION {
+        let file: RawFile = toml::from_str(self.text)
+            .map_err(|error| self.problem(error.span(), error.message().trim(), None))?;
+        let Some(version) = &file.version else {
+            return Err(self.missing(0..0, "version", "begin the file with `version = 1`"));
+        };
+        if *version.get_ref() == VERSION {
             return Ok(file);
         }
-        let message = format!("version {} is not known", file.version.get_ref());
-        Err(self.problem(Some(file.version.span()), message, Some("write `version = 1`".into())))
+        let message = format!("version {} is not known", version.get_ref());
+        Err(self.problem(Some(version.span()), message, Some("write `version = 1`".into())))
+    }
+
+    /// A field is missing.
+    pub(crate) fn missing(&self, span: Range<usize>, field: &str, hint: &str) -> Problem {
+        self.problem(Some(span), format!("missing field `{field}`"), Some(hint.to_owned()))
     }
 
     /// Something that is wrong at a place.
@@ -128,17 +134,4 @@ impl Source<'_> {
         let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
         (line, column)
     }
-}
-
-/// What to write, for the mistakes that a reader of TOML finds by itself.
-fn hint(message: &str) -> Option<String> {
-    let hint = match message {
-        _ if message.contains("missing field `version`") => "begin the file with `version = 1`",
-        _ if message.contains("missing field `name`") => "write `name = \"what-it-is-for\"`",
-        _ if message.contains("missing field `decision`") => {
-            "write `decision = \"require_approval\"`, or another of allow, allow_with_checkpoint and deny"
-        }
-        _ => return None,
-    };
-    Some(hint.to_owned())
 }

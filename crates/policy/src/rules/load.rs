@@ -94,8 +94,10 @@ impl<'a> Draft<'a> {
                 }
             }
             let raw = raw.into_inner();
-            if !self.names.insert(raw.name.get_ref().clone()) {
-                problems.push(duplicate(&source, &raw.name));
+            if let Some(name) = &raw.name
+                && !self.names.insert(name.get_ref().clone())
+            {
+                problems.push(duplicate(&source, name));
             }
             let rule = self.rules.len() - 1;
             let (matches, not_matches) = (raw.matches, raw.not_matches);

@@ -75,12 +75,19 @@ impl RuleReader<'_> {
     pub(crate) fn read(&self, raw: &Spanned<RawRule>) -> Result<Rule, Problem> {
         let span = raw.span();
         let raw = raw.get_ref();
-        if raw.name.get_ref().trim().is_empty() {
-            return Err(self.wrong(&raw.name, "a rule needs a name", "write what it is for"));
+        let missing = |field, hint| self.source.missing(span.clone(), field, hint);
+        let name = raw.name.as_ref();
+        let name = name.ok_or_else(|| missing("name", "write `name = \"what-it-is-for\"`"))?;
+        if name.get_ref().trim().is_empty() {
+            return Err(self.wrong(name, "a rule needs a name", "write what it is for"));
         }
+        let decision = raw.decision.as_ref().ok_or_else(|| {
+            let hint = "write `decision = \"require_approval\"`, or another of allow, allow_with_checkpoint and deny";
+            missing("decision", hint)
+        })?;
         let rule = Rule {
-            info: self.info(raw),
-            decision: self.decision(&raw.decision)?,
+            info: self.info(name.get_ref(), raw),
+            decision: self.decision(decision)?,
             prefix: self.prefix(raw)?,
             exact: raw.exact.as_ref().is_some_and(|exact| *exact.get_ref()),
             globs: self.globs(raw.glob.as_ref())?,
@@ -92,15 +99,15 @@ impl RuleReader<'_> {
         if rule.has_matcher() {
             return Ok(rule);
         }
-        let message = format!("the rule `{}` fits nothing: it has no matcher", raw.name.get_ref());
+        let message = format!("the rule `{}` fits nothing: it has no matcher", name.get_ref());
         let hint = "write `prefix`, `glob`, `path`, `category` or `network`";
         Err(self.source.problem(Some(span), message, Some(hint.to_owned())))
     }
 
-    fn info(&self, raw: &RawRule) -> Arc<RuleInfo> {
+    fn info(&self, name: &str, raw: &RawRule) -> Arc<RuleInfo> {
         Arc::new(RuleInfo {
             layer: self.layer,
-            name: raw.name.get_ref().clone(),
+            name: name.to_owned(),
             file: Some(Arc::clone(self.file)),
             reason: raw.reason.clone().map(Cow::Owned),
         })

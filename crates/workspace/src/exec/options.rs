@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_policy::Policy;
-use offshoot_protocol::ErrorBody;
+use offshoot_protocol::{ErrorBody, Hint};
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
@@ -41,5 +41,14 @@ pub struct RuntimeOptions {
     /// What decides whether a command may run.
     pub policy: Arc<Policy>,
     /// How an error is told.
-    pub explain: fn(ServiceError) -> ErrorBody,
+    pub explain: fn(ServiceError, FurtherHints) -> ErrorBody,
+}
+
+/// What to do about an error, as far as only the command knows that it is about.
+#[derive(Clone, Debug, Default)]
+pub struct FurtherHints {
+    /// What to do where the error itself says nothing.
+    pub otherwise: Option<Hint>,
+    /// What to do about what the command wrote, where that was set aside.
+    pub set_aside: Option<Hint>,
 }

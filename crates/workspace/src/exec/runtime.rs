@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, candidates};
-use offshoot_protocol::{ExecState as State, ExitCode, Network};
+use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network};
 use offshoot_sandbox::{InForce, Renames, Requests, SandboxError};
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_vault::{Binding, ExecNote, UpperOwner, Vault, VaultError, Workspace, WorkspaceLock};
@@ -20,7 +20,7 @@ use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
 use super::launch::{Launched, Wanted};
-use super::options::RuntimeOptions;
+use super::options::{FurtherHints, RuntimeOptions};
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::unseen;
@@ -384,20 +384,22 @@ impl<'a> ProxyRuntime<'a> {
         if let Some((code, _)) = not_executed(&error) {
             result.exit_code = Some(code.number().into());
         }
-        let absent = absent_directory(&error, result);
-        let mut told = (self.options.explain)(error);
-        told.hint = told.hint.or(absent);
+        let mut further =
+            FurtherHints { otherwise: absent_directory(&error, result), set_aside: None };
         if self.vault.has_note(&result.id) {
             result.recoverable = true;
             let id = result.id.short();
-            let advice = format!(
-                "what the command wrote is set aside: `offshoot recover keep {id}` makes it a checkpoint, \
-                 `offshoot recover drop {id}` frees its space"
+            further.set_aside = Some(
+                Hint::from("what the command wrote is set aside: ")
+                    .then("offshoot recover keep")
+                    .arg(&id)
+                    .text(" makes it a checkpoint, ")
+                    .then("offshoot recover drop")
+                    .arg(&id)
+                    .text(" frees its space"),
             );
-            let before = told.hint.take().map(|hint| hint.replace("; nothing was changed", ""));
-            told.hint = Some(before.map_or(advice.clone(), |hint| format!("{hint}; {advice}")));
         }
-        result.error = Some(told);
+        result.error = Some((self.options.explain)(error, further));
         result.total = started.elapsed();
         if result.workspace.is_some()
             && let Err(error) = self.record_failure(request, result)
@@ -438,7 +440,7 @@ pub(super) fn mark_inside(execution: &mut Execution<'_>) {
 }
 
 /// What to do where the caller stands in a folder that was made after the workspace.
-fn absent_directory(error: &ServiceError, result: &ExecutionResult) -> Option<String> {
+fn absent_directory(error: &ServiceError, result: &ExecutionResult) -> Option<Hint> {
     let ServiceError::Sandbox(SandboxError::Prepare { path, errno, .. }) = error else {
         return None;
     };
@@ -446,9 +448,12 @@ fn absent_directory(error: &ServiceError, result: &ExecutionResult) -> Option<St
     let is_on_host = result.cwd.as_deref().is_some_and(Path::is_dir);
     let (_, workspace) =
         result.workspace.as_ref().filter(|_| is_cwd && is_on_host && !result.forked)?;
-    Some(format!(
-        "workspace {workspace} does not have this folder yet: `offshoot pull -w {workspace}` brings it in"
-    ))
+    Some(
+        Hint::from(format!("workspace {workspace} does not have this folder yet: "))
+            .then("offshoot pull -w")
+            .arg(workspace)
+            .text(" brings it in"),
+    )
 }
 
 /// What a command cannot do where the kernel tells nobody about its renames.

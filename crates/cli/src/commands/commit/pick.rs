@@ -17,6 +17,7 @@ use crate::render::listing::place_text;
 use crate::render::{self, BAD, BOLD, NAME, paint};
 use crate::review::{edit, piece_lines};
 use crate::terminal;
+use offshoot_protocol::Hint;
 
 const HELP: &str = "\
 y  bring this home
@@ -58,7 +59,8 @@ pub(super) fn pick(
     expand: ExpandArgs,
 ) -> Result<Option<BTreeMap<VaultPath, Choice>>> {
     if context.output.is_json() || !terminal::is_attended() {
-        let hint = "`offshoot review --accept ID --commit` does the same without one";
+        let hint = Hint::command("offshoot review --accept ID --commit")
+            .text(" does the same without one");
         return Err(CliError::usage("-p asks questions, so it needs a terminal").hint(hint));
     }
     let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use offshoot_policy::{Decision, Verdict};
-use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Network};
+use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint, Network};
 use offshoot_workspace::{ExecutionEnvelope, ServiceError, refusal, wire};
 
 use super::closing::Closing;
@@ -139,9 +139,11 @@ fn recorded(error: CliError, envelope: &ExecutionEnvelope) -> CliError {
     let result = &envelope.result;
     let ran = result.exit_code.is_some() || result.signal.is_some();
     match ran {
-        true => {
-            error.hint(format!("the command ran and is recorded: `offshoot show {}`", result.id))
-        }
+        true => error.hint(
+            Hint::from("the command ran and is recorded: ")
+                .then("offshoot show")
+                .arg(result.id.to_string()),
+        ),
         false => error,
     }
 }

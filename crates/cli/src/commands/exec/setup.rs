@@ -8,7 +8,7 @@ use offshoot_policy::Policy;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::Signals;
 use offshoot_vault::{Binding, Vault};
-use offshoot_workspace::{Resolver, RuntimeOptions, ServiceError};
+use offshoot_workspace::{FurtherHints, Resolver, RuntimeOptions, ServiceError};
 
 use super::Ask;
 use crate::commands::init;
@@ -146,6 +146,6 @@ pub(super) fn options(
     Ok(context.engine.runtime_options(policy, caches, Some(signals), explain))
 }
 
-fn explain(error: ServiceError) -> ErrorBody {
-    body(&CliError::from(error))
+fn explain(error: ServiceError, further: FurtherHints) -> ErrorBody {
+    body(&CliError::from(error).further(further))
 }

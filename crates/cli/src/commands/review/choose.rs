@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, Hint};
 use offshoot_tree::VaultPath;
 use offshoot_workspace::{FoldedReview, ReviewDecision, ReviewItem, Standing, decide_all};
 
@@ -79,5 +79,6 @@ fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &ReviewDecision) -
 }
 
 fn missing(message: String) -> CliError {
-    CliError::new(ExitCode::NotFound, message).hint("`offshoot review --list` shows what there is")
+    CliError::new(ExitCode::NotFound, message)
+        .hint(Hint::command("offshoot review --list").text(" shows what there is"))
 }

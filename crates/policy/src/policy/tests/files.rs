@@ -27,6 +27,14 @@ fn a_file_says_its_version() {
         "[defaults]\nmutating = \"deny\"\n",
         "my.toml:1:1: missing field `version`; begin the file with `version = 1`",
     );
+    check_problem(
+        "version = 1\n[[rule]]\ndecision = \"deny\"\nprefix = [\"a\"]\n",
+        "my.toml:2:1: missing field `name`; write `name = \"what-it-is-for\"`",
+    );
+    check_problem(
+        &with("prefix = [\"a\"]"),
+        "my.toml:2:1: missing field `decision`; write `decision = \"require_approval\"`, or another of allow, allow_with_checkpoint and deny",
+    );
     check_problem("version = 2\n", "my.toml:1:11: version 2 is not known; write `version = 1`");
 }
 

@@ -1,0 +1,217 @@
+//! Errors of services as people see them.
+
+use offshoot_protocol::{ExitCode, Hint};
+use offshoot_vault::VaultError;
+use offshoot_workspace::{BindingError, ServiceError};
+
+use super::Error;
+
+impl From<ServiceError> for Error {
+    fn from(error: ServiceError) -> Self {
+        let message = error.to_string();
+        match error {
+            ServiceError::Vault(error) => error.into(),
+            ServiceError::Name(error) => error.into(),
+            ServiceError::Home(error) => error.into(),
+            ServiceError::Binding(error) => binding_error(&error, message),
+            ServiceError::Lost { lost, .. } => {
+                Self { message, ..Self::from(VaultError::CutShort(lost)) }
+            }
+            ServiceError::Unknown { suggestions, known, .. } => {
+                let error = Self::new(ExitCode::NotFound, message);
+                match (suggestions.is_empty(), known.is_empty()) {
+                    (true, false) => {
+                        error.hint(format!("one of: {}", known.join(", "))).candidates(known)
+                    }
+                    _ => error.suggest(suggestions),
+                }
+            }
+            ServiceError::Gone { workspace, operation } => {
+                let hint = match operation.as_str() {
+                    "exec" => Hint::command("offshoot exec -w")
+                        .arg(workspace)
+                        .words("-- CMD")
+                        .text(" makes it again; --keep keeps it"),
+                    "undo" => {
+                        Hint::command("offshoot redo -w").arg(workspace).text(" brings it back")
+                    }
+                    _ => Hint::command("offshoot undo -w").arg(workspace).text(" brings it back"),
+                };
+                Self::new(ExitCode::NotFound, message).hint(hint)
+            }
+            ServiceError::Ambiguous { candidates, .. } => Self::new(ExitCode::Conflict, message)
+                .hint("give more of the id, or WORKSPACE@CHECKPOINT")
+                .candidates(candidates),
+            ServiceError::NameTaken { what: "workspace", name } => {
+                Self::new(ExitCode::Conflict, message).hint(
+                    Hint::command("offshoot exec -w")
+                        .arg(name)
+                        .words("CMD")
+                        .text(" runs in it; ")
+                        .then("offshoot workspace list")
+                        .text(" lists all"),
+                )
+            }
+            ServiceError::NameTaken { .. } | ServiceError::Vanished(_) => {
+                Self::new(ExitCode::Conflict, message)
+            }
+            ServiceError::Reserved(_) | ServiceError::Request(_) => Self::usage(message),
+            ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
+                .hint(Hint::command("offshoot checkpoint restore").text(" brings it back")),
+            ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message).hint(
+                Hint::command("offshoot ps").text(" lists what runs; try again when it has ended"),
+            ),
+            ServiceError::SessionFull { .. } => Self::new(ExitCode::Busy, message).hint(
+                Hint::from("end one of them, or work in another workspace: ")
+                    .then("offshoot run -w NAME"),
+            ),
+            ServiceError::CachesInUse => Self::new(ExitCode::Busy, message)
+                .hint(Hint::command("offshoot ps").text(" lists running commands")),
+            ServiceError::Compacting => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
+            ServiceError::Mount(error) => error.into(),
+            ServiceError::Git(error) => error.into(),
+            ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
+                .hint("nothing was changed; please report this"),
+            ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
+            ServiceError::NoConflict(_) | ServiceError::NoSide { .. } => {
+                Self::new(ExitCode::NotFound, message).hint(
+                    Hint::command("offshoot conflicts").text(" lists what there is to decide"),
+                )
+            }
+            ServiceError::StillMarked(_) => Self::new(ExitCode::Conflict, message)
+                .hint("take them out, or add --force to keep them as they are"),
+            ServiceError::Undecidable { .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot conflicts PATH --side NAME")
+                    .text(" prints what a side has"),
+            ),
+            ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
+                .hint(Hint::from("look at it again with ").then("offshoot review")),
+            ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
+                .hint("drop what came to that place too, or keep the move"),
+            ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
+            ServiceError::NoFolder => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot init")
+                    .text(" in a folder makes a vault that is; ")
+                    .then("offshoot fs export")
+                    .text(" writes files anywhere"),
+            ),
+            ServiceError::FolderGone(_) => Self::new(ExitCode::NotFound, message).hint(
+                Hint::from("put it back, or say where it is now with ")
+                    .then("offshoot binding move"),
+            ),
+            ServiceError::OtherFolder(_) => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot init")
+                    .text(" there takes it as it is; ")
+                    .then("offshoot binding move")
+                    .text(" says where the right one is"),
+            ),
+            ServiceError::Apply(error) => error.into(),
+            ServiceError::Unreadable { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("make it readable with chmod or chown, and try again"),
+            ServiceError::Interfered(_) => Self::new(ExitCode::Busy, message)
+                .hint("try again when nothing writes to the folder"),
+            ServiceError::Unsettled { .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::from("mend what is named and try again; ")
+                    .then("offshoot commit --settle back")
+                    .text(" or ")
+                    .then("offshoot commit --settle forward")
+                    .text(" decides the way"),
+            ),
+            ServiceError::BadNote { .. } => Self::new(ExitCode::Damaged, message),
+            ServiceError::ChangedSince { verb, workspace, before, .. } => {
+                let way = match verb {
+                    "redone" => Hint::command("offshoot commit -w")
+                        .arg(workspace)
+                        .text(" merges it with your changes"),
+                    _ => Hint::command("offshoot fs export / DIR --at")
+                        .arg(before.short())
+                        .text(" writes the files of before the commit to DIR"),
+                };
+                Self::new(ExitCode::Conflict, message)
+                    .hint(Hint::from("nothing was changed").and(way))
+            }
+            ServiceError::EarlierWorkspace { workspace, snapshot, .. } => {
+                let snapshot = snapshot.short();
+                Self::new(ExitCode::Conflict, message).hint(
+                    Hint::command("offshoot new")
+                        .arg(format!("{workspace}-2"))
+                        .words("--from")
+                        .arg(snapshot)
+                        .text(" makes a workspace of it as it was then"),
+                )
+            }
+            ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)
+                .hint(
+                    Hint::command("offshoot conflicts -w")
+                        .arg(workspace)
+                        .text(" lists them")
+                        .unchanged(),
+                ),
+            ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was changed; edit the files, or add --allow markers"),
+            ServiceError::ClosedToOwner(_) => Self::new(ExitCode::Conflict, message).hint(
+                Hint::from("nothing was changed; ")
+                    .then("chmod -R u+rX PATH")
+                    .text(" in the workspace opens it, ")
+                    .then("offshoot commit --exclude PATH")
+                    .text(" leaves it there"),
+            ),
+            ServiceError::ShortId { candidate, .. } => Self::usage(message)
+                .hint(format!("give more of the id: {candidate}"))
+                .candidates(vec![candidate]),
+            ServiceError::Sandbox(error) => error.into(),
+            ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
+                .hint("the rules or the folders changed meanwhile; ask again"),
+            ServiceError::Cancelled => Self::new(ExitCode::Interrupted, message),
+            ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot ps")
+                    .text(" lists what runs, ")
+                    .then("offshoot execs")
+                    .text(" what ran"),
+            ),
+            ServiceError::BeingRecovered { .. } => Self::new(ExitCode::Busy, message)
+                .hint(Hint::command("offshoot recover list").text(" shows what is left")),
+            ServiceError::NotYours { .. } => {
+                Self::new(ExitCode::Failure, message).hint("its user, or root, can end it")
+            }
+        }
+    }
+}
+
+fn binding_error(error: &BindingError, message: String) -> Error {
+    match error {
+        BindingError::Already { .. } => Error::new(ExitCode::Conflict, message),
+        BindingError::Missing { .. } => Error::new(ExitCode::NotFound, message),
+        BindingError::NotAFolder(_) | BindingError::Refused { .. } => Error::usage(message),
+        BindingError::Nested { .. } => Error::new(ExitCode::Conflict, message)
+            .hint("bind the outer one alone; everything in it is taken in"),
+        BindingError::OtherVault { vault, unused, .. } => {
+            let work =
+                Hint::from("work with that one: ").then("offshoot --vault").arg(vault).words("...");
+            let hint = match unused {
+                None => work,
+                Some(true) => Hint::from("nothing was done in it: ")
+                    .then("offshoot vault delete")
+                    .arg(vault)
+                    .words("--yes")
+                    .text(", then try again"),
+                Some(false) => work
+                    .text("; or save it with ")
+                    .then("offshoot --vault")
+                    .arg(vault)
+                    .words("vault export FILE")
+                    .text(", delete it with ")
+                    .then("offshoot vault delete")
+                    .arg(vault)
+                    .text(", and try again"),
+            };
+            Error::new(ExitCode::Conflict, message).hint(hint)
+        }
+        BindingError::First => Error::new(ExitCode::Conflict, message).hint(
+            Hint::command("offshoot binding move / DIR").text(" says that it lies elsewhere now"),
+        ),
+        BindingError::Overtaken => Error::new(ExitCode::Conflict, message).hint("try again"),
+    }
+}

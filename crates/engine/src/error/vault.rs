@@ -1,0 +1,153 @@
+//! Errors of vaults as people see them.
+
+use offshoot_protocol::{ExitCode, Hint};
+use offshoot_tree::PathError;
+use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
+
+use super::Error;
+use super::stored::lists_damage;
+use crate::account::account;
+
+impl From<VaultError> for Error {
+    fn from(error: VaultError) -> Self {
+        let message = error.to_string();
+        match error {
+            VaultError::Store(error) => error.into(),
+            VaultError::Host(error) => error.into(),
+            VaultError::Tree(error) => error.into(),
+            VaultError::SomebodyElses { owner, .. } => {
+                let name = account(owner).unwrap_or_else(|| format!("#{owner}"));
+                let hint = Hint::from("run it as the owner: ")
+                    .then("sudo -u")
+                    .arg(name)
+                    .words("offshoot ...");
+                Self::new(ExitCode::Storage, message).hint(hint)
+            }
+            // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
+            VaultError::NoSnapshot(_) | VaultError::BadRecord { .. } => {
+                Self::new(ExitCode::Damaged, message).hint(lists_damage())
+            }
+            VaultError::CutShort(_) => Self::new(ExitCode::Damaged, message).hint(
+                Hint::from("copy the vault's directory first; ")
+                    .then("offshoot vault check --repair")
+                    .text(" accepts the loss, reading works without"),
+            ),
+            VaultError::HeadLost { layers } => Self::new(ExitCode::Damaged, message).hint(
+                Hint::from(format!(
+                    "copy what you need from {}, where each layer has files below fs; then ",
+                    layers.display()
+                ))
+                .then("offshoot vault delete")
+                .text(" and ")
+                .then("offshoot init")
+                .text(" start anew"),
+            ),
+            VaultError::NoArchive(_) => Self::new(ExitCode::Damaged, message)
+                .hint(Hint::command("offshoot vault export FILE").text(" writes one").unchanged()),
+            VaultError::BadArchive { .. } => Self::new(ExitCode::Damaged, message)
+                .hint(Hint::from("export the vault again and copy the file whole").unchanged()),
+            VaultError::NoOperation(_) => Self::new(ExitCode::NotFound, message),
+            VaultError::FolderGone { name, .. } => {
+                let name = if name.is_empty() { "/" } else { &name };
+                Self::new(ExitCode::NotFound, message).hint(
+                    Hint::command("offshoot binding move")
+                        .arg(name)
+                        .words("DIR")
+                        .text(" says where it is now"),
+                )
+            }
+            VaultError::Unbound => Self::new(ExitCode::NotFound, message)
+                .hint(Hint::command("offshoot vault info").text(" shows what it is bound to")),
+            VaultError::ReservedName { .. } => {
+                Self::new(ExitCode::Conflict, message).hint(Hint::from("rename it").unchanged())
+            }
+            VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
+                .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
+            VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)
+                .hint(Hint::from("delete the checkpoint first, or see ").then("offshoot op log")),
+            VaultError::Unaccounted(_) => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
+            VaultError::NothingToUndo
+            | VaultError::NothingToRedo
+            | VaultError::DestinationExists(_) => Self::new(ExitCode::Conflict, message),
+            VaultError::Overtaken { .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot op log")
+                    .text(" shows what came after it; ")
+                    .then("offshoot undo -w WS")
+                    .text(" undoes in one workspace"),
+            ),
+            VaultError::WorkspaceBusy { .. } => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
+            VaultError::Deleted(_) => Self::new(ExitCode::NotFound, message)
+                .hint(Hint::command("offshoot vault list").text(" shows what there is")),
+        }
+    }
+}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<PathError> for Error {
+    fn from(error: PathError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<HomeError> for Error {
+    fn from(error: HomeError) -> Self {
+        let message = error.to_string();
+        match error {
+            HomeError::Vault(error) => error.into(),
+            HomeError::Name(error) => error.into(),
+            HomeError::NoVault(_) => Self::new(ExitCode::NotFound, message)
+                .hint(Hint::command("offshoot vault list").text(" shows what there is")),
+            HomeError::NameTaken(_) | HomeError::AlreadyBound { .. } => {
+                Self::new(ExitCode::Conflict, message)
+            }
+            HomeError::Running { vault, exec, .. } => Self::new(ExitCode::Busy, message).hint(
+                Hint::command("offshoot kill")
+                    .arg(exec.short())
+                    .words("--vault")
+                    .arg(vault)
+                    .text(" ends it"),
+            ),
+            HomeError::InUse { .. } => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
+            HomeError::HalfChanged { vault, .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot commit --settle back --vault")
+                    .arg(vault)
+                    .text(" takes it back; without that directory the vault can go as well"),
+            ),
+            HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
+                .hint("delete that one first, or import into another home with --home"),
+            HomeError::NotADirectory(_) => Self::usage(message),
+        }
+    }
+}
+
+impl From<ApplyError> for Error {
+    fn from(error: ApplyError) -> Self {
+        let message = error.to_string();
+        match error {
+            ApplyError::Vault(error) => error.into(),
+            ApplyError::Problems(_) => {
+                Self::new(ExitCode::Conflict, message).hint("nothing was changed")
+            }
+            ApplyError::Interfered { .. } => Self::new(ExitCode::Busy, message).hint("try again"),
+            ApplyError::Failed { .. } => Self::new(ExitCode::Storage, message),
+            ApplyError::Stuck { .. } => Self::new(ExitCode::Storage, message).hint(
+                Hint::from("the next command tries again; ")
+                    .then("offshoot commit --settle back")
+                    .text(" or ")
+                    .then("offshoot commit --settle forward")
+                    .text(" decides the way"),
+            ),
+        }
+    }
+}
