@@ -1,10 +1,11 @@
-//! `cargo xtask schema`: the JSON Schema of everything that Offshoot prints.
+//! `cargo xtask schema`: the JSON Schema of everything that Offshoot prints, and the page about errors.
 
 use crate::arguments::{Argument, Arguments, TaskError, unknown};
 use crate::cargo::{self, Program};
 
 const HELP: &str = "\
-Write the JSON Schema files in docs/schema from the types of the protocol crate.
+Write the JSON Schema files in docs/schema and the page docs/errors.md from the types of the
+protocol crate.
 
 Usage: cargo xtask schema [--check]
 
@@ -35,7 +36,10 @@ impl Options {
     }
 
     fn arguments(&self) -> Vec<&str> {
-        ["docs/schema"].into_iter().chain(self.check.then_some("--check")).collect()
+        ["docs/schema", "docs/errors.md"]
+            .into_iter()
+            .chain(self.check.then_some("--check"))
+            .collect()
     }
 }
 
@@ -52,9 +56,9 @@ mod tests {
     #[test]
     fn passes_check_on() {
         let write = Options::parse(&[]).unwrap();
-        assert_eq!(write.arguments(), ["docs/schema"]);
+        assert_eq!(write.arguments(), ["docs/schema", "docs/errors.md"]);
         let check = Options::parse(&words("--check")).unwrap();
-        assert_eq!(check.arguments(), ["docs/schema", "--check"]);
+        assert_eq!(check.arguments(), ["docs/schema", "docs/errors.md", "--check"]);
     }
 
     #[test]

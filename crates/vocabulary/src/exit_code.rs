@@ -7,39 +7,82 @@ words! {
     pub enum ExitCode {
         /// It worked.
         Success = "success",
-        /// Something failed that has no code of its own; also `diff --exit-code` when there are differences.
+        /// Something failed that has no code of its own; also `diff --exit-code` with differences, and `doctor` with a problem.
+        ///
+        /// Read the message: it names what failed. `offshoot doctor` checks whether this machine can run Offshoot.
         Failure = "failure",
         /// The command line or the configuration is wrong.
+        ///
+        /// Nothing was done. `offshoot COMMAND --help` shows the options with examples, and `offshoot config list` shows each setting with
+        /// the file that it comes from.
         Usage = "usage",
         /// Something that was named is not there.
+        ///
+        /// `candidates` in the JSON answer has the names that are close. `offshoot ls` lists workspaces, `offshoot vault list` vaults,
+        /// `offshoot execs` commands and `offshoot checkpoint list` checkpoints.
+        ///
+        /// What was collected by `gc` is reported so too: `gc.keep_operations` and `gc.keep_age` say how long it is kept.
         NotFound = "not_found",
-        /// The state does not allow it: a name is taken, a prefix is ambiguous, something changed meanwhile; also `merge` with conflicts.
+        /// The state does not allow it: a name is taken, a prefix is ambiguous, something changed meanwhile, or a merge has conflicts.
+        ///
+        /// Trying again does not help until something else is changed. After a merge or a commit with conflicts, `offshoot conflicts` lists
+        /// them and `offshoot resolve` decides them. If a prefix is ambiguous, give more of the id: `candidates` has those that fit.
         Conflict = "conflict",
         /// Stored data is damaged.
+        ///
+        /// Copy the vault's directory before anything else. `offshoot vault check` lists everything that is damaged, and `offshoot vault
+        /// check --repair` keeps what can be kept.
         Damaged = "damaged",
-        /// The disk is full, read-only, or fails.
+        /// The disk is full, read-only, or fails; the output cannot be written; or root would change another user's vault.
+        ///
+        /// On a full disk, `offshoot gc` and `offshoot workspace delete` still work and free space. Then try again: nothing is half done.
         Storage = "storage",
         /// The vault was written by a newer version.
+        ///
+        /// Update Offshoot. Nothing was changed.
         NewerFormat = "newer_format",
-        /// Another process kept the vault busy for too long.
+        /// Another process kept the vault or the workspace busy for too long.
+        ///
+        /// Try again later: this is the one code for which that alone can help. `offshoot ps` lists what runs, `--wait` waits for a
+        /// workspace, and `store.busy_timeout` says how long to wait for a vault.
         Busy = "busy",
-        /// It was called inside of a workspace, where vaults cannot be seen.
+        /// A command inside of a workspace called `offshoot`, where vaults cannot be seen.
+        ///
+        /// Leave the shell of the workspace, and call it from the host.
         Inside = "inside",
-        /// `exec`: policy denied the command; nothing ran.
+        /// `exec`: policy denies the command; nothing ran.
+        ///
+        /// `offshoot policy explain -- CMD` says which rule decides and which rule would allow it.
         Denied = "denied",
-        /// `exec`: the command waits for a person's approval; nothing ran.
+        /// `exec`: the command needs a person's approval, or cannot work in a workspace at all; nothing ran.
+        ///
+        /// The hint has the rule that would allow it. A person adds it to the user's policy file: `offshoot policy init` makes one.
         PendingApproval = "pending_approval",
-        /// `exec`: the command's time was over before it was.
+        /// `exec`: the command timed out and was killed.
+        ///
+        /// What it wrote until then is recorded. `--timeout 10m` gives it more time, `--timeout none` as much as it wants.
         Timeout = "timeout",
-        /// `exec`: Offshoot itself failed; the envelope says how.
+        /// `exec`: Offshoot failed before, around or after the command; the envelope says how.
+        ///
+        /// `error` in the envelope has the reason. If `recoverable` is true, what the command wrote is set aside: `offshoot recover list`
+        /// shows it.
         ExecFailed = "exec_failed",
-        /// `exec`: the command was found and could not be executed.
+        /// `exec`: the command was found and cannot be executed.
+        ///
+        /// Check its mode and its first line. A file without `#!` needs its interpreter in front.
         NotExecutable = "not_executable",
         /// `exec`: the command was not found.
+        ///
+        /// A line of shell needs `--shell 'LINE'`. Programs in your home are found if the sandbox shows them; `offshoot exec -- env` prints
+        /// the `PATH` inside.
         CommandNotFound = "command_not_found",
-        /// SIGINT, as Ctrl-C sends it, ended `offshoot`.
+        /// Ctrl-C (SIGINT) ended `offshoot`; the message says what it left.
+        ///
+        /// What `exec` and `run` wrote until then is recorded. An interrupted commit is finished or taken back by the next command.
         Interrupted = "interrupted",
-        /// SIGTERM ended `offshoot`.
+        /// SIGTERM ended `offshoot`; the message says what it left.
+        ///
+        /// As after Ctrl-C.
         Terminated = "terminated",
     }
 }
