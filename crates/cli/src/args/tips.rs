@@ -269,9 +269,7 @@ mod tests {
     fn answers_lead_somewhere() {
         let answers = ANSWERS.iter().map(|(_, answer)| *answer);
         for answer in answers.chain(OPTIONS.iter().map(|(_, _, answer)| *answer)) {
-            let commands = answer().commands();
-            assert!(!commands.is_empty(), "{}", answer());
-            for named in commands {
+            for named in answer().commands() {
                 leads_somewhere(&named.argv);
             }
         }
