@@ -57,7 +57,7 @@ failed has them in `error`, beside `message`, `hint` and `commands`: the command
 {
   \"code\": \"not_found\",
   \"exit_code\": 3,
-  \"message\": \"there is no vault demo\",
+  \"message\": \"there is no vault named demo\",
   \"hint\": \"`offshoot vault list` shows what there is\",
   \"commands\": [{ \"argv\": [\"offshoot\", \"vault\", \"list\"] }]
 }

@@ -13,7 +13,7 @@ words! {
         Failure = "failure",
         /// The command line or the configuration is wrong.
         ///
-        /// Nothing was done. `offshoot COMMAND --help` shows the options with examples, and `offshoot config list` shows each setting with
+        /// Nothing was done. `offshoot COMMAND --help` shows the options with examples, and `offshoot config show` shows each setting with
         /// the file that it comes from.
         Usage = "usage",
         /// Something that was named is not there.

@@ -153,7 +153,7 @@ impl From<ServiceError> for Error {
                 .hint("nothing was changed; edit the files, or add --allow markers"),
             ServiceError::ClosedToOwner(_) => Self::new(ExitCode::Conflict, message).hint(
                 Hint::from("nothing was changed; ")
-                    .then("chmod -R u+rX PATH")
+                    .then("chmod u+rX PATH")
                     .text(" in the workspace opens it, ")
                     .then("offshoot commit --exclude PATH")
                     .text(" leaves it there"),
