@@ -19,6 +19,7 @@ mod policy;
 mod recover;
 mod review;
 mod schema;
+mod status;
 mod text;
 mod tools;
 mod vault;
@@ -30,7 +31,7 @@ pub use binding::{
     GitDirectoryDoc,
 };
 pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
-pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
+pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, Question, SCHEMA_VERSION};
 pub use exec::{
     DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
@@ -62,6 +63,7 @@ pub use recover::{
 };
 pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
+pub use status::StatusDoc;
 pub use text::{Text, TextStream};
 pub use tools::{
     CompletionsDoc, ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, ManDoc, ProgramVersionDoc,
