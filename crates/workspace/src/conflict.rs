@@ -8,7 +8,7 @@ use offshoot_vault::{Actor, NewContent, Vault, Workspace};
 
 use crate::edit::{EditKind, Edited, current, edit};
 use crate::error::{Result, ServiceError};
-use crate::home::{FOLDER_LABEL, HEAD_LABEL};
+use crate::side_label::{FOLDER_LABEL, HEAD_LABEL};
 
 /// Something that is to be decided.
 #[derive(Clone, Debug, PartialEq, Eq)]

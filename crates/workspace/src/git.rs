@@ -9,6 +9,7 @@ mod error;
 mod export;
 mod folder;
 mod format;
+mod git_file;
 mod identity;
 mod in_use;
 mod index;

@@ -7,7 +7,8 @@ use offshoot_tree::{VaultPath, display_bytes};
 use offshoot_vault::{Vault, VaultError};
 
 use crate::error::Result;
-use crate::home::{PathPattern, bytes_path};
+use crate::home::PathPattern;
+use offshoot_host::disk::bytes_path;
 
 /// Where somebody stands in a vault: what they type starts there, unless it starts with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,11 @@
 
 mod ancestry;
 mod bare;
+mod both;
 mod checkout;
 mod directory;
 mod edit;
+mod flaw;
 mod logs;
 mod lost;
 mod missing;
@@ -16,62 +18,35 @@ mod refs;
 mod report;
 mod role;
 mod store;
+mod taking;
 mod told;
 mod way_on;
 mod whole;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 
 use offshoot_host::Mtime;
 use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
-use offshoot_tree::{Batch, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_tree::{RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::Vault;
 
 use super::error::GitError;
 use super::repository::State;
+use crate::edited_tree::store_edited;
 use crate::error::Result;
-use crate::home::{FOLDER_LABEL, HEAD_LABEL};
+use crate::side_label::{FOLDER_LABEL, HEAD_LABEL};
 pub(crate) use ancestry::gained;
 pub(super) use checkout::Checkout;
 use edit::Edit;
-use missing::Both;
 pub(crate) use own_name::{in_the_way, own_branches};
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
 pub(crate) use role::{is_object, is_unknown, object_holder};
+pub use taking::{HeldCheckouts, Meeting, Unclear};
+use taking::{Sides, Taking};
 pub(crate) use way_on::short_ref;
 pub(crate) use whole::is_the_folders;
-
-/// What becomes of the other side's refs that the target's own work stands in the way of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unclear {
-    /// They are kept in the target under a name of their own.
-    Apart,
-    /// The same, for a target that has just given all it has to the other side: where it did nothing since, it follows.
-    Follow,
-    /// They are left out: something is taken back, or brought back, and what was done since stays.
-    Stay,
-}
-
-/// A moment at which the other side took the target's state in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meeting {
-    /// What the target was.
-    pub target: RootId,
-    /// What the other side became.
-    pub other: RootId,
-}
-
-/// Checkouts of the other side that do not come along, though its branches may.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldCheckouts {
-    /// Something is in progress there, and its steps were held back.
-    pub unfinished: BTreeSet<VaultPath>,
-    /// Their files were held back, since the folder that they are in is ignored.
-    pub ignored: BTreeSet<VaultPath>,
-}
 
 /// A merge of states with repositories.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +143,7 @@ fn without(vault: &Vault, mut root: RootId, places: &[Place]) -> Result<RootId> 
         if tree.get(&place.path)?.is_some() {
             let mut editor = quiet_editor(vault, &root, &place.path)?;
             editor.remove(&place.path)?;
-            root = store(vault, editor)?;
+            root = store_edited(vault, editor)?;
         }
     }
     Ok(root)
@@ -180,13 +155,6 @@ fn quiet_editor<'v>(vault: &'v Vault, root: &RootId, path: &VaultPath) -> Result
     let parent = path.parent().map(|parent| tree.get(&parent)).transpose()?.flatten();
     let time = parent.map_or_else(Mtime::now, |entry| entry.meta.mtime);
     Ok(TreeEditor::open(vault.objects()?, root, time)?)
-}
-
-fn store(vault: &Vault, editor: TreeEditor<'_>) -> Result<RootId> {
-    let mut batch = Batch::default();
-    let (root, _) = editor.finish(&mut batch)?;
-    vault.store(&batch)?;
-    Ok(root)
 }
 
 /// How one side is taken in.
@@ -247,40 +215,6 @@ fn take(
         }
     }
     edit.finish()
-}
-
-/// The three states that a target's directory is decided from.
-#[derive(Clone, Copy)]
-struct Sides<'a> {
-    base: State<'a>,
-    target: State<'a>,
-    other: State<'a>,
-}
-
-/// What one place of the target takes from another side.
-struct Taking<'a, 'e> {
-    sides: Sides<'a>,
-    /// What the other side changed there since the base.
-    theirs: &'e [offshoot_tree::diff::Change],
-    /// What is different there between the target and the other side.
-    toward: &'e [offshoot_tree::diff::Change],
-    /// What the other side is called.
-    label: &'e str,
-    /// What the target is called.
-    target_label: &'e str,
-    unclear: Unclear,
-    /// The target's and the other side's trees when they met, newest first.
-    meetings: &'e [(Tree<'a>, Tree<'a>)],
-    /// What was held back of the other side's checkouts.
-    held: &'e HeldCheckouts,
-    /// Files that the other side changed and does not bring.
-    left_out: &'e [VaultPath],
-    edit: &'e mut Edit<'a>,
-    report: &'e mut GitReport,
-    /// What is kept beside directories that are taken whole.
-    beside: &'e mut Vec<VaultPath>,
-    /// The objects of repositories that were looked at.
-    stores: BTreeMap<VaultPath, Rc<Both<'a>>>,
 }
 
 /// Puts the decided directories into the merged files.

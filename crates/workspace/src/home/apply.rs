@@ -11,9 +11,9 @@ use offshoot_vault::{
 };
 use serde_json::Value;
 
-use super::HomeEvent;
 use super::folders::Folders;
 use super::note::Note;
+use super::options::HomeEvent;
 use super::record::{Recorded, record};
 use crate::error::{Result, ServiceError};
 use crate::git::{is_index_of, is_object, within_repository};

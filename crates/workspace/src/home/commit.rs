@@ -8,16 +8,18 @@ use offshoot_vault::{Actor, Imported, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
+use super::options::HomeOptions;
 use super::outcome::CommitOutcome;
-use super::proposal::{HEAD_LABEL, How, Proposal, ProposalInputs, merge, side};
+use super::proposal::{How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::times::stamp;
-use super::{HomeOptions, closed, describe, execs, markers};
+use super::{closed, describe, execs, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitAsked, GitReport, HeldCheckouts, Meeting, Unclear, is_index_refresh};
 use crate::hold::lock_workspace;
+use crate::side_label::HEAD_LABEL;
 use crate::standing::Standing;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.

@@ -11,7 +11,7 @@ use offshoot_vault::{
     SkipReason, Snapshot, Vault, VaultError,
 };
 
-use super::HomeOptions;
+use super::options::HomeOptions;
 use crate::binding::{capture, named, require_same, shared_directories};
 use crate::error::{Result, ServiceError};
 use crate::git::{GitFolder, GitOptions, check_folder, is_git_directory};

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::commit::CommitService;
 use super::outcome::CommitOutcome;
-use super::revert::Sides;
-use super::settle_interrupted;
+use super::settle::settle_interrupted;
+use super::sides::Sides;
 use crate::error::Result;
 use crate::git::{
     CameHome, GitAsked, GitCommit, GitDue, GitFolder, GitOptions, GitReport, forget_git_due,

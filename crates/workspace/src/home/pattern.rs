@@ -4,8 +4,8 @@ use globset::{GlobBuilder, GlobMatcher, escape};
 use offshoot_tree::{VaultPath, display_bytes};
 
 use crate::error::{Result, ServiceError};
-use crate::home::bytes_path;
 use crate::standing::Standing;
+use offshoot_host::disk::bytes_path;
 
 /// Characters that make a pattern of a path.
 const SPECIAL: &[u8] = b"*?[{";

@@ -17,14 +17,10 @@ use crate::git::{
     GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own,
     merge_repositories,
 };
+use crate::side_label::HEAD_LABEL;
 
 /// Further back, moments at which a workspace took the main line in are not looked for.
 const MOST_MEETINGS: usize = 32;
-
-/// What the main line is called where sides are named.
-pub(crate) const HEAD_LABEL: &str = "head";
-/// What people know the main line as: in conflict markers, and in names of refs.
-pub(crate) const FOLDER_LABEL: &str = "folder";
 
 /// The states that a proposal is about.
 #[derive(Clone, Copy, Debug)]

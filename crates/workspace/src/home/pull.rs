@@ -6,12 +6,13 @@ use offshoot_tree::diff::{Change, ChangeKind, DiffOptions};
 use offshoot_tree::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, Workspace};
 
-use super::HomeOptions;
 use super::folders::Folders;
+use super::options::HomeOptions;
 use super::outcome::{GitFollowed, Pulled};
-use super::proposal::{HEAD_LABEL, side};
+use super::proposal::side;
 use super::record::content_of;
-use super::select::{SelectionStates, Tracked, seen_by_workspace};
+use super::select::ignored::seen_by_workspace;
+use super::select::{SelectionStates, Tracked};
 use super::times::{is_time_alone, stamp};
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::{ChangeSummaryService, Summary};
@@ -22,6 +23,7 @@ use crate::git::{
     merge_repositories,
 };
 use crate::hold::lock_workspace;
+use crate::side_label::HEAD_LABEL;
 
 /// The kind of the operation.
 const PULL: &str = "pull";

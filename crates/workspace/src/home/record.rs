@@ -8,7 +8,7 @@ use offshoot_vault::{
 };
 
 use super::note::{CommitRecord, Note, Record, RevertRecord};
-use super::revert::Sides;
+use super::sides::Sides;
 use crate::error::Result;
 use crate::git::{GitAsked, GitDue, forget, git_move_of, owe};
 

@@ -5,23 +5,21 @@ mod git_part;
 use std::collections::BTreeSet;
 use std::fs;
 
-use offshoot_store::{Id, RefRow};
+use offshoot_store::Id;
 use offshoot_tree::diff;
 use offshoot_tree::diff::Change;
 use offshoot_tree::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_tree::{Entry, RootId, Tree, VaultPath};
 use offshoot_vault::{
-    Actor, Imported, NewSnapshot, Operation, REDO, Reverted, Snapshot, Vault, VaultError,
-    Workspace, WorkspaceState,
+    Actor, Imported, NewSnapshot, Operation, REDO, Reverted, Snapshot, Vault, VaultError, Workspace,
 };
-use serde::Deserialize;
-use serde_json::Value;
 
-use super::HomeOptions;
 use super::folders::Folders;
 use super::ignore::text_at;
 use super::note::{Hex, Note, Record, RevertRecord};
-use super::proposal::{HEAD_LABEL, side};
+use super::options::HomeOptions;
+use super::proposal::side;
+use super::sides::{Moment, Sides};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, HeldCheckouts, RepositoryMerge,
@@ -29,52 +27,11 @@ use crate::git::{
     merge_repositories, settle_git_due, shared_dir,
 };
 use crate::hold::lock_workspace;
+use crate::side_label::HEAD_LABEL;
 use git_part::{GitPart, Steps};
 
 /// How often it is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
-
-/// One side of a commit.
-#[derive(Clone, Debug)]
-pub(super) struct Moment {
-    /// The main line.
-    pub(super) head: Id,
-    /// The workspace.
-    pub(super) workspace: Workspace,
-}
-
-/// What a commit moved, from where to where.
-#[derive(Clone, Debug)]
-pub(super) struct Sides {
-    pub(super) before: Moment,
-    pub(super) after: Moment,
-}
-
-impl Sides {
-    /// Reads them from the operation that recorded the commit.
-    pub(super) fn of(operation: &Operation) -> Result<Self> {
-        let side = |pick: fn(&offshoot_store::RefChange) -> Option<&RefRow>| -> Option<Moment> {
-            let rows = operation.changes.iter().filter_map(|c| Some((&c.key, pick(c)?)));
-            let find = |kind: &str| rows.clone().find(|(key, _)| key.kind == kind);
-            let head = parsed::<Value>(find("head")?.1)?;
-            let head = Id::deserialize(head.get("snapshot")?).ok()?;
-            let (key, row) = find("workspace")?;
-            let state = parsed::<WorkspaceState>(row)?;
-            let name = row.name.clone().unwrap_or_default();
-            Some(Moment { head, workspace: Workspace { id: key.id.parse().ok()?, name, state } })
-        };
-        let before = side(|change| change.before.as_ref());
-        let after = side(|change| change.after.as_ref());
-        match (before, after) {
-            (Some(before), Some(after)) => Ok(Self { before, after }),
-            _ => Err(ServiceError::Internal(format!("commit {} has no sides", operation.id))),
-        }
-    }
-}
-
-fn parsed<T: serde::de::DeserializeOwned>(row: &RefRow) -> Option<T> {
-    serde_json::from_str(&row.value).ok()
-}
 
 /// Takes commits back and brings them back.
 #[derive(Debug)]

@@ -11,32 +11,11 @@ use serde_json::Value;
 
 use super::folders::Folders;
 use super::note::Note;
+use super::options::{HomeEvent, HomeOptions};
 use super::record;
-use super::{HomeEvent, HomeOptions};
+use super::settled::{Direction, Settled};
 use crate::error::{Result, ServiceError};
 use crate::git::{forget_git_due, git_undos};
-
-/// Which way to go with what was interrupted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The folders become what they were.
-    Back,
-    /// They become what they were to be.
-    Forward,
-    /// Where the folders are others now, they stay as they are.
-    Leave,
-}
-
-/// Something that was interrupted, and is settled now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
-    /// The apply.
-    pub apply: Id,
-    /// What it was to do, for people.
-    pub summary: String,
-    /// What became of it.
-    pub how: SettleOutcome,
-}
 
 /// Deletes a vault with everything in it. What was interrupted in its folders is settled first, as far as they are there: nobody could do
 /// that afterwards.

@@ -5,7 +5,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, EntryKind, RootId, TreeEditor, diff};
 use offshoot_vault::Vault;
 
-use super::select::store;
+use crate::edited_tree::store_edited;
 use crate::error::Result;
 
 /// Gives files that another state has with other bytes the current time, so that builds notice what they were made of. What this stores is
@@ -28,7 +28,7 @@ pub(crate) fn stamp(vault: &Vault, before: &RootId, merged: &RootId) -> Result<R
             editor.put(&change.path, entry)?;
         }
     }
-    store(vault, editor)
+    store_edited(vault, editor)
 }
 
 /// Whether nothing of a file changed but its time. That alone never comes home: whatever writes a file anew gives it another time, and so does

@@ -4,8 +4,11 @@ use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc, WayOnDoc};
 use offshoot_store::Id;
 use offshoot_tree::merge::Conflict;
 
+use super::binding::git_directory;
+use super::change::change;
+use super::entry::path;
+use super::git::repositories;
 use super::way_on::{to_decide, to_pull, to_undo};
-use super::{change, git_directory, path, repositories};
 use crate::home::{CommitOutcome, Held, HeldReason, Pulled};
 use crate::words;
 

@@ -2,10 +2,10 @@
 
 use offshoot_tree::{Entry, VaultPath};
 
-use super::Taking;
 use super::ancestry::includes;
 use super::role::{Role, role};
 use super::store::Store;
+use super::taking::Taking;
 use super::whole::same;
 use crate::error::Result;
 use crate::git::repository::is_repository;

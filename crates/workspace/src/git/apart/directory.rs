@@ -16,10 +16,10 @@ use std::collections::BTreeSet;
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::{EntryKind, VaultPath};
 
-use super::report::GitEvent;
+use super::report::{BROKEN, CHANGED_SINCE, DELETED, GitEvent};
 use super::role::{Role, role};
+use super::taking::{Sides, Taking, Unclear};
 use super::whole::{beside, same};
-use super::{Sides, Taking, Unclear};
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::names::within_repository;
@@ -38,11 +38,6 @@ const BY_GIT: [&[u8]; 10] = [
     b"objects",
     b"rr-cache",
 ];
-
-/// Why a directory stays whole.
-pub(super) const CHANGED_SINCE: &str = "it was changed since";
-const DELETED: &str = "it was deleted there";
-pub(super) const BROKEN: &str = "it was deleted or broken there";
 
 impl Taking<'_, '_> {
     /// What a git directory of the target takes from the other side.

@@ -6,7 +6,7 @@ use offshoot_host::Mtime;
 use offshoot_tree::{Body, Entry, Meta, RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::Vault;
 
-use super::store;
+use crate::edited_tree::store_edited;
 use crate::error::Result;
 
 /// A state being changed.
@@ -102,6 +102,6 @@ impl<'a> Edit<'a> {
     }
 
     pub(super) fn finish(self) -> Result<RootId> {
-        store(self.vault, self.editor)
+        store_edited(self.vault, self.editor)
     }
 }

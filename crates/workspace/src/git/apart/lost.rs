@@ -3,9 +3,10 @@
 use offshoot_tree::VaultPath;
 
 use super::directory::ref_files::{log_path, ref_path, text};
+use super::logs;
 use super::report::GitEvent;
+use super::taking::{Taking, Unclear};
 use super::told::TOLD;
-use super::{Taking, Unclear, logs};
 use crate::error::Result;
 use crate::git::repository::Refs;
 

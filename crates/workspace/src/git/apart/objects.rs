@@ -7,10 +7,10 @@ use offshoot_tree::{EntryKind, VaultPath};
 use super::report::GitEvent;
 use super::role::{Role, role};
 use super::store::is_id;
-use super::{Taking, Unclear};
+use super::taking::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::repository::State;
-use crate::home::HEAD_LABEL;
+use crate::side_label::HEAD_LABEL;
 
 /// Why a list of commits without parents is not brought.
 const HIDES: &str = "it would hide commits that the folder has";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::git::repository::Refs;
-use crate::home::{FOLDER_LABEL, HEAD_LABEL};
+use crate::side_label::{FOLDER_LABEL, HEAD_LABEL};
 
 /// A free name for a ref of another side: one that no ref has but with this very value, and that fits among the others.
 ///

@@ -4,6 +4,11 @@ use offshoot_protocol::{Goal, RepositoryEvent};
 use offshoot_tree::VaultPath;
 use offshoot_vault::bound_path;
 
+/// Why a directory stays whole.
+pub(super) const CHANGED_SINCE: &str = "it was changed since";
+pub(super) const DELETED: &str = "it was deleted there";
+pub(super) const BROKEN: &str = "it was deleted or broken there";
+
 /// Everything that is told about the repositories of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitReport {

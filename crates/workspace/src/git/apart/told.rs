@@ -7,11 +7,12 @@ use offshoot_tree::VaultPath;
 use super::ancestry::{Ancestry, ahead, ancestry, history, includes};
 use super::directory::Checkouts;
 use super::directory::ref_files::{log_path, text};
+use super::logs;
 use super::own_name::{own_branches, own_name};
 use super::refs::{Name, RefPlan, TAGS, kept_from};
 use super::report::GitEvent;
 use super::store::is_id;
-use super::{Taking, Unclear, logs};
+use super::taking::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::repository::{Refs, resolve};
 

@@ -2,12 +2,12 @@
 
 use offshoot_tree::{Entry, VaultPath};
 
-use super::directory::{BROKEN, CHANGED_SINCE};
 use super::own_name::component;
-use super::report::{GitEvent, GitNote};
-use super::{Taking, Unclear};
+use super::report::{BROKEN, CHANGED_SINCE, GitEvent, GitNote};
+use super::taking::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::names::git_directory;
+use crate::side_label::HEAD_LABEL;
 
 impl Taking<'_, '_> {
     /// The other side's where only that changed it. Where both did, or the other side never had what the target has, the target's stays
@@ -188,7 +188,7 @@ fn is_beside_name(name: &[u8], label: &str) -> bool {
 
 /// Whether a path belongs to what a workspace keeps of the folder beside its own: the folder has that already.
 pub(crate) fn is_the_folders(path: &VaultPath) -> bool {
-    path.names().iter().any(|name| is_beside_name(name, crate::home::HEAD_LABEL))
+    path.names().iter().any(|name| is_beside_name(name, HEAD_LABEL))
 }
 
 /// Whether two versions are the same, whatever times and owners they have.

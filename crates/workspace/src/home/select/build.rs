@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use offshoot_host::Mtime;
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Batch, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_tree::{Entry, EntryKind, Meta, RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::Vault;
 
 use super::decide::Decision;
-use super::{Held, HeldReason, SelectionStates};
+use super::held::{Held, HeldReason};
+use super::states::SelectionStates;
+use crate::edited_tree::store_edited;
 use crate::error::Result;
 
 /// Applies the decisions to the base; `all` says that these are about everything that changed. Gives the new state and what stays behind.
@@ -151,7 +153,7 @@ impl Builder<'_> {
         changes: impl Iterator<Item = &'c Change>,
     ) -> Result<(RootId, BTreeMap<VaultPath, HeldReason>)> {
         let Self { vault, editor, workspace, decisions, held, mut renamed_in } = self;
-        let root = store(vault, editor)?;
+        let root = store_edited(vault, editor)?;
         let taken: BTreeSet<VaultPath> = changes
             .filter(|change| decisions.get(&change.path) == Some(&Decision::Take))
             .filter(|change| changes_directory(change))
@@ -175,7 +177,7 @@ impl Builder<'_> {
             };
             editor.put(path, entry)?;
         }
-        Ok((store(vault, editor)?, held))
+        Ok((store_edited(vault, editor)?, held))
     }
 }
 
@@ -190,12 +192,4 @@ fn both_directories(change: &Change) -> bool {
     let is_directory =
         |entry: &Option<Arc<Entry>>| entry.as_ref().is_some_and(|e| e.directory().is_some());
     is_directory(&change.before) && is_directory(&change.after)
-}
-
-/// Makes the edited tree a state of its own.
-pub(in crate::home) fn store(vault: &Vault, editor: TreeEditor<'_>) -> Result<RootId> {
-    let mut batch = Batch::default();
-    let (root, _) = editor.finish(&mut batch)?;
-    vault.store(&batch)?;
-    Ok(root)
 }

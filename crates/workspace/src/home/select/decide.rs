@@ -7,7 +7,9 @@ use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
 use offshoot_vault::{Binding, Vault, bound_path, is_staging};
 
 use super::super::ignore::{IgnoreRules, text_at};
-use super::{Choice, HeldReason, Selection, SelectionStates};
+use super::held::HeldReason;
+use super::selection::{Choice, Selection};
+use super::states::SelectionStates;
 use crate::error::Result;
 use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
 

@@ -8,8 +8,12 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, Meta, RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::Vault;
 
-use super::build::store;
-use super::{Held, HeldReason, Selected, Selection, SelectionStates, Tracked, held_back};
+use super::held::{Held, HeldReason};
+use super::held_back::held_back;
+use super::selected::Selected;
+use super::selection::{Selection, Tracked};
+use super::states::SelectionStates;
+use crate::edited_tree::store_edited;
 use crate::error::Result;
 use crate::git::git_directory;
 use crate::home::times::is_time_alone;
@@ -80,12 +84,12 @@ impl Selected {
             return Ok(*after);
         }
         // What is not seen changes no time of a directory either.
-        let mut editor = TreeEditor::open(objects, &store(vault, editor)?, Mtime::now())?;
+        let mut editor = TreeEditor::open(objects, &store_edited(vault, editor)?, Mtime::now())?;
         for path in &directories {
             let (Some(entry), Some(was)) = (editor.get(path)?, now.get(path)?) else { continue };
             editor.put(path, Entry { meta: was.meta, ..entry })?;
         }
-        store(vault, editor)
+        store_edited(vault, editor)
     }
 }
 

@@ -4,8 +4,9 @@ use offshoot_host::Mtime;
 use offshoot_tree::{EntryKind, Meta, RootId, Tree, TreeEditor};
 use offshoot_vault::Vault;
 
-use super::build::store;
-use super::{HeldReason, Selected};
+use super::held::HeldReason;
+use super::selected::Selected;
+use crate::edited_tree::store_edited;
 use crate::error::Result;
 use crate::git::Planted;
 
@@ -39,6 +40,6 @@ impl Selected {
                 editor.put(&change.path, before.as_ref().clone())?;
             }
         }
-        store(vault, editor)
+        store_edited(vault, editor)
     }
 }

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use offshoot_tree::VaultPath;
 
 use super::super::ancestry::includes;
+use super::super::both::{Both, short};
 use super::super::checkout::Checkout;
-use super::super::missing::checkout_flaw;
+use super::super::flaw::flaw;
 use super::super::own_name::namespaces;
 use super::super::refs::{Name, RefPlan, RefStates, plan};
 use super::super::report::{GitEvent, InUse};
 use super::super::store::Store;
-use super::super::{Taking, Unclear};
+use super::super::taking::{Taking, Unclear};
 use super::worktree::{Linked, refs_with_own};
 use crate::error::Result;
 use crate::git::repository::{Refs, State, resolve};
@@ -284,4 +285,21 @@ fn settle(checkouts: &mut [Checkouts], states: &RefStates<'_>) -> Result<RefPlan
             None => return Ok(plan),
         }
     }
+}
+
+/// Why what the other side has checked out cannot be brought; nothing where it can.
+fn checkout_flaw(both: &Both<'_>, checkout: &Checkouts) -> Result<Option<String>> {
+    let Some(head) = &checkout.other.head else { return Ok(None) };
+    if let Some(flaw) = flaw(both, b"HEAD", head)? {
+        return Ok(Some(flaw));
+    }
+    if let Some(flaw) = checkout.other.index_flaw(&checkout.base) {
+        return Ok(Some(flaw));
+    }
+    for id in checkout.other.staged_since(&checkout.target) {
+        if !both.have(&id)? {
+            return Ok(Some(format!("object {} of its index is missing", short(&id))));
+        }
+    }
+    Ok(None)
 }

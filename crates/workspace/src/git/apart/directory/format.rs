@@ -2,13 +2,13 @@
 
 use offshoot_tree::{Tree, VaultPath};
 
+use super::super::report::CHANGED_SINCE;
+use super::super::taking::{Taking, Unclear};
 use super::super::whole::same;
-use super::super::{Taking, Unclear};
-use super::CHANGED_SINCE;
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::repository::State;
-use crate::home::HEAD_LABEL;
+use crate::side_label::HEAD_LABEL;
 
 /// Why a directory stays whole.
 const OTHER_FORMAT: &str = "the other side stores its refs or objects in another way";

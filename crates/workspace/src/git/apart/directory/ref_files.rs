@@ -10,7 +10,7 @@ use super::super::own_name::own_name;
 use super::super::refs::{RefPlan, STASH, Stays, without_packed};
 use super::super::report::GitEvent;
 use super::super::store::Store;
-use super::super::{Taking, Unclear};
+use super::super::taking::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::repository::{Refs, path_of};
 

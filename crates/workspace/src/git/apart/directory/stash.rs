@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use offshoot_tree::VaultPath;
 
+use super::super::flaw::flaw;
 use super::super::logs;
-use super::super::missing::flaw;
 use super::super::own_name::own_name;
 use super::super::refs::STASH;
 use super::super::report::GitEvent;
-use super::super::{Taking, Unclear};
+use super::super::taking::{Taking, Unclear};
 use super::ref_files::{log_path, ref_path, text};
 use crate::error::Result;
 use crate::git::repository::State;
-use crate::home::HEAD_LABEL;
+use crate::side_label::HEAD_LABEL;
 
 /// All stashes of a repository.
 #[derive(Debug, PartialEq, Eq)]

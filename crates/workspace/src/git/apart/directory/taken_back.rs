@@ -9,7 +9,7 @@ use super::super::ancestry::includes;
 use super::super::own_name::own_branches;
 use super::super::refs::{Name, kept_from};
 use super::super::store::{Kind, Store};
-use super::super::{Taking, Unclear};
+use super::super::taking::{Taking, Unclear};
 use super::Checkouts;
 use crate::error::Result;
 use crate::git::repository::{Refs, State};

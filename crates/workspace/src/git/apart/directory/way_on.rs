@@ -5,13 +5,13 @@ use offshoot_tree::VaultPath;
 use super::super::ancestry::{are_unrelated, includes};
 use super::super::report::{GitEvent, GitNote, InUse, WayOn};
 use super::super::store::Store;
+use super::super::taking::{Taking, Unclear};
 use super::super::way_on::short_ref;
-use super::super::{Taking, Unclear};
 use super::Checkouts;
 use super::ref_files::text;
 use crate::error::Result;
 use crate::git::repository::Refs;
-use crate::home::HEAD_LABEL;
+use crate::side_label::HEAD_LABEL;
 
 impl Taking<'_, '_> {
     /// Why the target's checkout stays.

@@ -7,11 +7,11 @@ use offshoot_vault::bound_path;
 
 use super::super::report::GitEvent;
 use super::super::role::{Role, role};
-use super::super::{Taking, Unclear};
+use super::super::taking::{Taking, Unclear};
 use super::ref_files::text;
 use crate::error::Result;
 use crate::git::repository::{Refs, State, is_own_ref, resolve};
-use crate::home::HEAD_LABEL;
+use crate::side_label::HEAD_LABEL;
 
 impl Taking<'_, '_> {
     /// The further working trees that any state has.
