@@ -2,19 +2,19 @@
 
 /// What changed in one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StatLine {
+pub(crate) struct StatLine {
     /// The path as it is to be shown, for example `src/main.rs` or `old => new`.
-    pub path: String,
+    pub(crate) path: String,
     /// The lines added; unknown when the content was not compared by line.
-    pub added: Option<u64>,
+    pub(crate) added: Option<u64>,
     /// The lines removed; unknown when the content was not compared by line.
-    pub removed: Option<u64>,
+    pub(crate) removed: Option<u64>,
     /// Whether either side is binary, so that sizes are shown instead of lines.
-    pub binary: bool,
+    pub(crate) binary: bool,
     /// The size of the old side in bytes, 0 when it does not exist.
-    pub size_before: u64,
+    pub(crate) size_before: u64,
     /// The size of the new side in bytes, 0 when it does not exist.
-    pub size_after: u64,
+    pub(crate) size_after: u64,
 }
 
 impl StatLine {
@@ -46,7 +46,7 @@ impl StatLine {
 ///
 /// A column is taken to hold one character. Control characters in paths are escaped, so that a
 /// path can neither break the layout nor reach the terminal as a command.
-pub fn render(lines: &[StatLine], width: usize) -> String {
+pub(crate) fn render(lines: &[StatLine], width: usize) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -210,7 +210,6 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::lines::{count_changes, is_binary};
 
     fn line(path: &str, added: u64, removed: u64) -> StatLine {
         StatLine {
@@ -237,13 +236,18 @@ mod tests {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn stat_of(path: &str, before: &[u8], after: &[u8]) -> StatLine {
-        let (added, removed) = count_changes(before, after);
+    /// What git counts in a file.
+    fn stat_of(counted: &str, before: &str, after: &str) -> StatLine {
+        let mut parts = counted.split('\t');
+        let mut number = || parts.next().unwrap().parse().ok();
+        let (added, removed) = (number(), number());
         StatLine {
-            binary: is_binary(before) || is_binary(after),
+            path: parts.next().unwrap().to_owned(),
+            added,
+            removed,
+            binary: added.is_none(),
             size_before: before.len() as u64,
             size_after: after.len() as u64,
-            ..line(path, added, removed)
         }
     }
 
@@ -259,9 +263,10 @@ mod tests {
         files.iter().for_each(|(path, before, _)| write(path, before));
         git(root.path(), &["add", "-A"]);
         files.iter().for_each(|(path, _, after)| write(path, after));
-        let stat =
-            |file: &(&str, String, String)| stat_of(file.0, file.1.as_bytes(), file.2.as_bytes());
-        let lines: Vec<StatLine> = files.iter().map(stat).collect();
+        let counted = git(root.path(), &["diff", "--histogram", "--numstat"]);
+        let counted = counted.lines().zip(files);
+        let lines: Vec<StatLine> =
+            counted.map(|(counted, (_, before, after))| stat_of(counted, before, after)).collect();
         for width in [1, 24, 40, 60, 80, 81, 132, 1000] {
             let expected = git(root.path(), &["diff", "--histogram", &format!("--stat={width}")]);
             assert_eq!(render(&lines, width), expected, "at width {width}");
