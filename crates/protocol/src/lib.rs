@@ -6,13 +6,13 @@
 mod binding;
 mod cache;
 mod change;
+mod commit;
 mod document;
 mod exec;
 mod file;
 mod git;
 mod help;
 mod history;
-mod home;
 mod merge;
 mod outcome;
 mod policy;
@@ -32,6 +32,7 @@ pub use binding::{
 };
 pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
 pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc};
+pub use commit::{ClashDoc, CommitDoc, HeldDoc, PullDoc, SettleDoc, SettledDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, Question, SCHEMA_VERSION};
 pub use exec::{
     DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
@@ -46,7 +47,6 @@ pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
-pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc, SettleDoc, SettledDoc};
 pub use merge::{
     ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
     MergeDoc, MergeSideDoc, ResolveDoc,

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::binding::GitDirectoryDoc;
 use crate::change::ChangeDoc;
+use crate::commit::{ClashDoc, HeldDoc};
 use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
-use crate::home::{ClashDoc, HeldDoc};
 use crate::merge::ConflictDoc;
 use crate::text::Text;
 

@@ -1,7 +1,7 @@
 //! Conflicts that a workspace holds: listing and deciding them.
 
 mod decide;
-mod place;
+mod dispute;
 
 use offshoot_tree::{ConflictRecord, Entry, RecordedSide, RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::{Actor, NewContent, Vault, Workspace};

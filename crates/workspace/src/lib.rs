@@ -7,6 +7,7 @@ mod binding;
 mod cache;
 mod change;
 mod checkpoint;
+mod commit;
 mod compaction;
 mod conflict;
 mod edit;
@@ -17,8 +18,6 @@ mod file;
 mod friendly;
 pub mod git;
 mod history;
-mod hold;
-mod home;
 mod id_lookup;
 mod maintenance;
 mod merge;
@@ -34,6 +33,7 @@ mod suggest;
 pub mod wire;
 mod words;
 mod workspace;
+mod workspace_lock;
 
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
@@ -42,6 +42,12 @@ pub use binding::{
 pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary, is_telling_metadata, without_frames};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
+pub use commit::{
+    Allow, Choice, CommitOutcome, CommitPreview, CommitRequest, CommitService, Direction,
+    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PathPattern, PreviewService,
+    Proposal, PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked,
+    delete_vault, select, settle_interrupted,
+};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
@@ -60,12 +66,6 @@ pub use exec::service::{ExecFilter, ExecService};
 pub use file::{CopyOptions, FileContent, FileService, FileVersion};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
-pub use home::{
-    Allow, Choice, CommitOutcome, CommitPreview, CommitRequest, CommitService, Direction,
-    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PathPattern, PreviewService,
-    Proposal, PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked,
-    delete_vault, select, settle_interrupted,
-};
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};

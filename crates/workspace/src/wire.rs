@@ -2,6 +2,7 @@
 
 mod binding;
 mod change;
+mod commit;
 mod content;
 mod crashed;
 mod entry;
@@ -9,7 +10,6 @@ mod exec;
 mod file;
 mod git;
 mod history;
-mod home;
 mod import;
 mod merge;
 mod policy;
@@ -22,6 +22,7 @@ mod workspace;
 
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use change::{add_lines, change};
+pub use commit::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};
 pub use content::{Reading, content, written};
 pub(crate) use crashed::crashed_envelope;
 pub use entry::{entry, path};
@@ -30,7 +31,6 @@ pub use exec::{envelope, exec_state, exec_summary, recorded_envelope};
 pub use file::{edit, version};
 pub use git::{git_commit, git_export, repositories};
 pub use history::{actor, log_entry, operation, snapshot};
-pub use home::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};
 pub use import::{import, skip_reason};
 pub use merge::{conflict, conflict_version, merge, merge_ways_on, resolved};
 pub use policy::{policy_file, policy_replay, policy_verdict, verdict};

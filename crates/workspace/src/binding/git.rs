@@ -7,13 +7,13 @@ use offshoot_vault::{Actor, Binding, Vault, VaultError};
 use rustix::fs::{Access, access};
 
 use super::bind::{NewFolder, bind, numbered};
+use super::bindable::check_bindable;
 use super::git_directory::{GitDirectory, GitLeftReason, LeftGit};
 use super::host::shared_directories;
-use super::place::check_place;
 use super::service::BindingService;
+use crate::commit::{Folders, HomeOptions};
 use crate::error::{Result, ServiceError};
 use crate::git::{GIT_SUFFIX, NotOurs, checkout_above, outside};
-use crate::home::{Folders, HomeOptions};
 
 impl BindingService<'_> {
     /// Takes the git directory of the first folder in, where that is outside of it and no part of the vault yet.
@@ -113,18 +113,18 @@ fn refused<'b>(
     mut others: impl Iterator<Item = &'b Binding>,
 ) -> Option<GitLeftReason> {
     let vaults = vault.dir().ancestors().nth(2).unwrap_or(vault.dir());
-    if let Err(refused) = check_place(vaults, directory, user_home, false) {
+    if let Err(refused) = check_bindable(vaults, directory, user_home, false) {
         return Some(GitLeftReason::Forbidden(refused.why));
     }
     if let Some(inner) = others.find(|other| other.host_path().starts_with(directory)) {
         return Some(GitLeftReason::Holds(inner.host_path()));
     }
     let can = |below: &str, how| access(directory.join(below), how).is_ok();
-    let places = ["", "objects", "refs"];
-    if !places.iter().all(|place| can(place, Access::READ_OK | Access::EXEC_OK)) {
+    let parts = ["", "objects", "refs"];
+    if !parts.iter().all(|part| can(part, Access::READ_OK | Access::EXEC_OK)) {
         return Some(GitLeftReason::Unreadable);
     }
-    let writable = places.iter().all(|place| can(place, Access::WRITE_OK));
+    let writable = parts.iter().all(|part| can(part, Access::WRITE_OK));
     (!writable).then_some(GitLeftReason::ReadOnly)
 }
 

@@ -43,12 +43,13 @@ pub(crate) fn shared_directories(folders: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Where a path of the vault is on the host, with the number of the binding that it is in.
-pub(crate) fn host_place(bindings: &[Binding], path: &VaultPath) -> Option<(usize, PathBuf)> {
+pub(crate) fn path_on_host(bindings: &[Binding], path: &VaultPath) -> Option<(usize, PathBuf)> {
     let around = bindings.iter().enumerate().filter(|(_, it)| path.is_within(&it.at()));
     let (number, binding) = around.max_by_key(|(_, it)| it.at().names().len())?;
-    let mut place = binding.host_path();
-    place.extend(path.names()[binding.at().names().len()..].iter().map(|name| bytes_path(name)));
-    Some((number, place))
+    let mut host_path = binding.host_path();
+    host_path
+        .extend(path.names()[binding.at().names().len()..].iter().map(|name| bytes_path(name)));
+    Some((number, host_path))
 }
 
 /// The folders, for people.

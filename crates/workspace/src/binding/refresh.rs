@@ -6,8 +6,8 @@ use super::git::take;
 use super::git_directory::GitDirectory;
 use super::host::require_same;
 use super::service::BindingService;
+use crate::commit::{Direction, Folders, HomeOptions};
 use crate::error::Result;
-use crate::home::{Direction, Folders, HomeOptions};
 
 /// What bringing the main line up to date did.
 #[derive(Clone, Debug, PartialEq, Eq)]

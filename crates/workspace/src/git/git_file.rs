@@ -8,7 +8,7 @@ use offshoot_tree::VaultPath;
 use offshoot_vault::Binding;
 
 use super::repository::{State, gitfile};
-use crate::binding::host_place;
+use crate::binding::path_on_host;
 use crate::error::Result;
 
 /// The place in the vault that the `.git` file of a working tree leads to.
@@ -21,18 +21,18 @@ pub(super) fn leads_to(
     let (Some(target), Some(here)) = (gitfile(&text), on_host(bindings, folder)) else {
         return Ok(None);
     };
-    Ok(resolved(&here, bytes_path(target)).and_then(|place| in_vault(bindings, &place)))
+    Ok(resolved(&here, bytes_path(target)).and_then(|host_path| in_vault(bindings, &host_path)))
 }
 
 /// Where a path is on the host.
 pub(super) fn on_host(bindings: &[Binding], path: &VaultPath) -> Option<PathBuf> {
-    host_place(bindings, path).map(|(_, place)| place)
+    path_on_host(bindings, path).map(|(_, host_path)| host_path)
 }
 
 /// Where a place on the host is in the vault.
-fn in_vault(bindings: &[Binding], place: &Path) -> Option<VaultPath> {
+fn in_vault(bindings: &[Binding], host_path: &Path) -> Option<VaultPath> {
     let found = bindings.iter().filter_map(|binding| {
-        let below = place.strip_prefix(binding.host_path()).ok()?;
+        let below = host_path.strip_prefix(binding.host_path()).ok()?;
         let names = below.components().map(|part| part.as_os_str().as_bytes());
         let path = names.fold(binding.at(), |path, name| path.join(name));
         Some((below.components().count(), path))
@@ -42,13 +42,13 @@ fn in_vault(bindings: &[Binding], place: &Path) -> Option<VaultPath> {
 
 /// What a path means that was written in a directory. No link is followed: there are none on the way to what Offshoot knows.
 pub(super) fn resolved(here: &Path, path: &Path) -> Option<PathBuf> {
-    let mut place = PathBuf::new();
+    let mut host_path = PathBuf::new();
     for part in here.join(path).components() {
         match part {
-            Component::ParentDir => place.pop().then_some(())?,
+            Component::ParentDir => host_path.pop().then_some(())?,
             Component::CurDir => {}
-            part => place.push(part),
+            part => host_path.push(part),
         }
     }
-    Some(place)
+    Some(host_path)
 }

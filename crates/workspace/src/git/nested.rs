@@ -10,8 +10,8 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Tree, VaultPath};
 use offshoot_vault::Binding;
 
-use super::apart::Checkout;
 use super::git_file::{leads_to, on_host, resolved};
+use super::merge::Checkout;
 use super::names::{is_name, within_repository};
 use super::planted::Planted;
 use super::repository::{State, gitfile, is_repository};
@@ -169,12 +169,12 @@ impl Look<'_> {
             return Ok(None);
         }
         let (Some(was), Some(is)) = (was, self.after.file(&file)?) else { return Ok(None) };
-        let (here, place) = (on_host(self.bindings, repository), on_host(self.bindings, folder));
-        let (Some(here), Some(place)) = (here, place) else { return Ok(None) };
+        let (here, wanted) = (on_host(self.bindings, repository), on_host(self.bindings, folder));
+        let (Some(here), Some(wanted)) = (here, wanted) else { return Ok(None) };
         let found = match is_record {
-            true => resolved(&here, bytes_path(is.trim_ascii_end())) == Some(place.join(".git")),
+            true => resolved(&here, bytes_path(is.trim_ascii_end())) == Some(wanted.join(".git")),
             false => {
-                moved_to(&was, &is).and_then(|to| resolved(&here, Path::new(&to))) == Some(place)
+                moved_to(&was, &is).and_then(|to| resolved(&here, Path::new(&to))) == Some(wanted)
             }
         };
         Ok(found.then_some(file))

@@ -6,7 +6,7 @@ use offshoot_vault::Workspace;
 use super::change::hunk;
 use super::entry::path;
 use super::time::time;
-use crate::home::HeldReason;
+use crate::commit::HeldReason;
 use crate::review::{Origin, PieceKind, ReviewItem, ReviewPiece};
 use crate::words;
 

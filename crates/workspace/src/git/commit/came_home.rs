@@ -4,7 +4,7 @@ use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{RootId, VaultPath};
 
-use crate::git::apart::GitReport;
+use crate::git::merge::GitReport;
 
 /// What of a vault came into a folder.
 #[derive(Clone, Copy, Debug)]

@@ -13,9 +13,9 @@ use super::committed::{AboutTo, GitCommitted, commit_note};
 use super::hooks;
 use super::prepared::GitCommit;
 use crate::error::Result;
-use crate::git::apart::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
+use crate::git::merge::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::moved::{Side, move_index};
 use merged_tree::{MergedTree, is_same};
 

@@ -5,8 +5,8 @@ use offshoot_tree::{Body, VaultPath};
 
 use super::by_name::{Planted, planted};
 use crate::error::Result;
-use crate::git::apart::is_unknown;
 use crate::git::format::Format;
+use crate::git::merge::is_unknown;
 use crate::git::names::{is_name, within_repository};
 use crate::git::repository::{State, is_repository, path_of};
 

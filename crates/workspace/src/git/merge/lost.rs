@@ -4,9 +4,9 @@ use offshoot_tree::VaultPath;
 
 use super::directory::ref_files::{log_path, ref_path, text};
 use super::logs;
+use super::ref_notes::REPORTED;
 use super::report::GitEvent;
 use super::taking::{Taking, Unclear};
-use super::told::TOLD;
 use crate::error::Result;
 use crate::git::repository::Refs;
 
@@ -35,7 +35,7 @@ impl Taking<'_, '_> {
         let gone: Vec<_> = base.iter().filter(|(name, _)| !other.contains_key(*name)).collect();
         for (name, was) in gone {
             other.insert(name.clone(), was.clone());
-            let is_told = TOLD.iter().any(|kind| name.starts_with(kind));
+            let is_told = REPORTED.iter().any(|kind| name.starts_with(kind));
             if let Some(here) = target.get(name).filter(|_| is_told) {
                 let event = GitEvent::NotBrought(why.to_owned());
                 self.note(repository, event, text(name), Some(here), None);

@@ -7,10 +7,10 @@ use offshoot_vault::{
     WorkspaceState,
 };
 
+use super::commit_refs::CommitRefs;
 use super::note::{CommitRecord, Note, Record, RevertRecord};
-use super::sides::Sides;
 use crate::error::Result;
-use crate::git::{GitAsked, GitDue, forget, git_move_of, owe};
+use crate::git::{GitAsked, GitDue, clear_due, git_move_of, set_due};
 
 /// Why the snapshot was made that has what a commit left in its workspace.
 pub(crate) const KEPT: &str = "keep";
@@ -55,14 +55,14 @@ fn record_commit(
             true => commit.state.head,
             false => add(offered, contents[0], commit.common.clone(), "select")?.id,
         };
-        let home = add(merged, contents[1], vec![commit.head, offered], COMMIT)?;
+        let on_main = add(merged, contents[1], vec![commit.head, offered], COMMIT)?;
         let state = match kept == merged {
-            true => home.id,
-            false => add(kept, contents[2], vec![home.id, commit.state.head], KEPT)?.id,
+            true => on_main.id,
+            false => add(kept, contents[2], vec![on_main.id, commit.state.head], KEPT)?.id,
         };
-        tx.set_head(home.id)?;
+        tx.set_head(on_main.id)?;
         now.state.head = state;
-        now.state.base = home.id;
+        now.state.base = on_main.id;
         tx.set_workspace(&now)?;
         tx.scope(now.id);
         tx.summary(commit.summary.clone());
@@ -74,9 +74,9 @@ fn record_commit(
         }
         if let Some(asked) = commit.git.clone() {
             let due = GitDue::of(now.id, tx.operation(), asked);
-            owe(tx, due)?;
+            set_due(tx, due)?;
         }
-        Ok(Some(home.id))
+        Ok(Some(on_main.id))
     })?;
     let recorded = committed.value.zip(committed.operation);
     Ok(recorded.map(|(head, operation)| Recorded { operation, head }))
@@ -89,7 +89,7 @@ fn record_revert(
     apply: Option<Id>,
 ) -> Result<Option<Recorded>> {
     let target = vault.operation(&revert.target)?;
-    let sides = Sides::of(&target)?;
+    let sides = CommitRefs::of(&target)?;
     let wanted = if revert.redo { &sides.after } else { &sides.before };
     let content = content_of(vault, &revert.root.0)?;
     // A git commit is moved after the files.
@@ -117,9 +117,9 @@ fn record_revert(
             tx.mark_applied(apply)?;
         }
         match (revert.redo, had_git) {
-            (true, true) => owe(tx, GitDue::of(*id, target.id, asked))?,
+            (true, true) => set_due(tx, GitDue::of(*id, target.id, asked))?,
             (true, false) => {}
-            (false, _) => forget(tx, id)?,
+            (false, _) => clear_due(tx, id)?,
         }
         recorded = Some(head);
         Ok(())

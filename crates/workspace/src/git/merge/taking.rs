@@ -1,4 +1,4 @@
-//! What one place of a target takes from another side of a merge.
+//! What one directory of a target takes from another side of a merge.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -48,7 +48,7 @@ pub(super) struct Sides<'a> {
     pub(super) other: State<'a>,
 }
 
-/// What one place of the target takes from another side.
+/// What one directory of the target takes from another side.
 pub(super) struct Taking<'a, 'e> {
     pub(super) sides: Sides<'a>,
     /// What the other side changed there since the base.

@@ -14,20 +14,20 @@ use offshoot_vault::{
     Actor, Imported, NewSnapshot, Operation, REDO, Reverted, Snapshot, Vault, VaultError, Workspace,
 };
 
+use super::commit_refs::{CommitRefs, RefValues};
 use super::folders::Folders;
 use super::ignore::text_at;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::options::HomeOptions;
 use super::proposal::side;
-use super::sides::{Moment, Sides};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, HeldCheckouts, RepositoryMerge,
-    Unclear, checked_out, first_index, forget_git_due, git_due_of, git_move_of, is_own,
+    Unclear, checked_out, first_index, forget_git_due, git_due_of, git_move_of, is_vcs_path,
     merge_repositories, settle_git_due, shared_dir,
 };
-use crate::hold::lock_workspace;
 use crate::side_label::HEAD_LABEL;
+use crate::workspace_lock::lock_workspace;
 use git_part::{GitPart, Steps};
 
 /// How often it is tried again because somebody changed the folder meanwhile.
@@ -55,7 +55,7 @@ struct Plan {
 /// Which way a commit is taken.
 struct Way<'s> {
     redo: bool,
-    from: &'s Moment,
+    from: &'s RefValues,
     from_root: RootId,
     to_root: RootId,
     /// The main line before the commit.
@@ -65,7 +65,7 @@ struct Way<'s> {
 impl Reverter<'_> {
     /// Takes a commit back, or brings it back: folders and refs.
     pub(crate) fn revert(&self, target: &Operation, redo: bool) -> Result<(Reverted, GitReport)> {
-        let sides = Sides::of(target)?;
+        let sides = CommitRefs::of(target)?;
         let verb = if redo { "redo" } else { "undo" };
         let _lock =
             lock_workspace(self.vault, &sides.before.workspace, self.options.lock_wait(), verb)?;
@@ -110,11 +110,11 @@ impl Reverter<'_> {
 
     /// Brings the git commit of a commit back whose files somebody brought back, and died.
     pub(crate) fn make_up(&self, target: &Operation) -> Result<GitReport> {
-        let workspace = Sides::of(target)?.before.workspace;
+        let workspace = CommitRefs::of(target)?.before.workspace;
         let folders = Folders::lock(self.vault, self.actor, self.options)?;
         let _held = self.vault.hold()?;
         folders.require_same()?;
-        let index = first_index(self.vault, &self.root(&Sides::of(target)?.after.head)?)?;
+        let index = first_index(self.vault, &self.root(&CommitRefs::of(target)?.after.head)?)?;
         let moved = git_move_of(self.vault, target)?.map(|moved| moved.with_index(index));
         let part = moved.map(|moved| self.git_part(moved, &folders)).transpose()?.flatten();
         let Some(part) = part else { return Ok(GitReport::default()) };
@@ -293,7 +293,7 @@ impl Reverter<'_> {
         let now = Tree::open(self.vault.objects()?, now)?;
         let mut changed = Vec::new();
         // What a version control keeps for itself has rules of its own, and never stands in the way.
-        for change in changes.iter().filter(|change| !is_own(&change.path)) {
+        for change in changes.iter().filter(|change| !is_vcs_path(&change.path)) {
             let now = now.get(&change.path)?;
             if !is_as_left(change, now.as_ref()) {
                 changed.push(change.path.to_string());

@@ -67,10 +67,10 @@ fn contenders(conflict: &OpenConflict) -> Vec<&RecordedSide> {
 }
 
 fn is_dispute(record: &ConflictRecord) -> bool {
-    record.kinds.iter().any(|kind| is_of_places(*kind))
+    record.kinds.iter().any(|kind| is_over_path(*kind))
 }
 
-fn is_of_places(kind: ConflictKind) -> bool {
+fn is_over_path(kind: ConflictKind) -> bool {
     matches!(kind, ConflictKind::SamePath | ConflictKind::DirectoryFile)
 }
 
@@ -274,7 +274,7 @@ impl<'c> Dispute<'c> {
 /// Something that is shown, with what is to be decided about it but for its place.
 fn with_kinds(entry: Entry) -> (Entry, Vec<ConflictKind>) {
     let is_other =
-        |kind: &ConflictKind| !is_of_places(*kind) && *kind != ConflictKind::RenameDelete;
+        |kind: &ConflictKind| !is_over_path(*kind) && *kind != ConflictKind::RenameDelete;
     let kinds = entry.conflict.iter().flat_map(|record| record.kinds.iter().copied());
     let kinds = kinds.filter(is_other).collect();
     (entry, kinds)

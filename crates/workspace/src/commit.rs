@@ -1,42 +1,42 @@
-//! Bringing work home: what workspaces changed into the bound folders, and what changed there into workspaces.
+//! Commit and pull: what workspaces changed comes into the bound folders, and what changed there into workspaces.
 //!
 //! The vault changes folders (`Vault::stage_apply`) and merges states; here is decided what to change. Every step is specified in
 //! `docs/design/commit.md`.
 
 mod apply;
-mod closed;
-mod commit;
+mod commit_refs;
 mod describe;
 mod execs;
 mod folders;
 mod ignore;
+mod inaccessible;
 mod kept_out;
 mod markers;
+mod mtimes;
 mod note;
 mod obstacles;
 mod options;
 mod outcome;
 mod outdated;
-mod owed;
 mod pattern;
+mod pending_git;
 mod preview;
 mod proposal;
 mod pull;
 mod record;
 mod revert;
 mod select;
+mod service;
 mod settle;
 mod settled;
-mod sides;
-mod times;
 
-pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::{IgnoreRules, text_at};
+pub(crate) use mtimes::stamp;
 pub use options::{HomeEvent, HomeOptions};
 pub use outcome::{CommitOutcome, GitFollowed, Pulled};
-pub use owed::Owed;
 pub use pattern::PathPattern;
+pub use pending_git::Owed;
 pub use preview::{CommitPreview, PreviewService};
 pub use proposal::Proposal;
 pub(crate) use proposal::meetings;
@@ -47,6 +47,6 @@ pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
+pub use service::{CommitRequest, CommitService};
 pub use settle::{delete_vault, settle_interrupted};
 pub use settled::{Direction, Settled};
-pub(crate) use times::stamp;

@@ -9,7 +9,7 @@ use offshoot_vault::{ApplyError, ApplyProblem, Binding};
 use rustix::fs::{Access, AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
-use crate::binding::host_place;
+use crate::binding::path_on_host;
 use crate::error::{Result, ServiceError};
 
 /// The first thing that a commit of these changes would be refused for. Open files, room and names that a file system takes for
@@ -24,22 +24,23 @@ pub(super) fn first_obstacle(
     for change in changes {
         let moved = change.moved.as_ref().map(|(from, _)| from);
         for path in moved.into_iter().chain([&change.path]) {
-            let Some((binding, place)) = host_place(bindings, path) else { continue };
+            let Some((binding, host_path)) = path_on_host(bindings, path) else { continue };
             if gone[binding] {
                 continue;
             }
             let is_new = change.before.is_none() || moved.is_some_and(|from| from != path);
-            if let Some(found) = at_path(path, &place, is_new) {
+            if let Some(found) = at_path(path, &host_path, is_new) {
                 return Ok(Some(found));
             }
             let top = bindings[binding].host_path();
             let goes = change.after.is_none() || moved == Some(path);
-            if goes && let Some(path) = mount_that_goes(path, &place, &top, after)? {
+            if goes && let Some(path) = mount_that_goes(path, &host_path, &top, after)? {
                 let problem = ApplyProblem::MountPoint { path };
                 return Ok(Some(ApplyError::Problems(vec![problem]).into()));
             }
             let keeps_names = matches!(change.kind(), ChangeKind::Mode | ChangeKind::Metadata);
-            let around = place.parent().filter(|around| !keeps_names && around.starts_with(&top));
+            let around =
+                host_path.parent().filter(|around| !keeps_names && around.starts_with(&top));
             let fresh = around.filter(|around| looked_at.insert(around.to_path_buf()));
             if let Some(problem) = fresh.and_then(|around| around_path(around, &top)) {
                 return Ok(Some(ApplyError::Problems(vec![problem]).into()));
@@ -52,17 +53,17 @@ pub(super) fn first_obstacle(
 /// Something mounted on what is taken away or replaced, at a path or above it.
 fn mount_that_goes(
     path: &VaultPath,
-    place: &Path,
+    host_path: &Path,
     top: &Path,
     after: &Tree<'_>,
 ) -> Result<Option<PathBuf>> {
-    let (mut path, mut place) = (path.clone(), place);
-    while place != top && !is_directory(after.get(&path)?.as_ref()) {
-        if look(place).is_ok_and(|found| found.mounted_on) {
-            return Ok(Some(place.to_owned()));
+    let (mut path, mut host_path) = (path.clone(), host_path);
+    while host_path != top && !is_directory(after.get(&path)?.as_ref()) {
+        if look(host_path).is_ok_and(|found| found.mounted_on) {
+            return Ok(Some(host_path.to_owned()));
         }
-        let (Some(above), Some(around)) = (path.parent(), place.parent()) else { break };
-        (path, place) = (above, around);
+        let (Some(above), Some(around)) = (path.parent(), host_path.parent()) else { break };
+        (path, host_path) = (above, around);
     }
     Ok(None)
 }
@@ -72,16 +73,16 @@ fn is_directory(entry: Option<&Entry>) -> bool {
 }
 
 /// What a path itself stands in the way with: something fixed, closed, or unknown to vaults where something new comes.
-fn at_path(path: &VaultPath, place: &Path, is_new: bool) -> Option<ServiceError> {
-    let Look { kind, fixed, mounted_on } = look(place).ok()?;
-    let place_path = || place.to_owned();
+fn at_path(path: &VaultPath, host_path: &Path, is_new: bool) -> Option<ServiceError> {
+    let Look { kind, fixed, mounted_on } = look(host_path).ok()?;
+    let own_path = || host_path.to_owned();
     let problem = match kind {
-        _ if fixed => ApplyProblem::Fixed { path: place_path() },
+        _ if fixed => ApplyProblem::Fixed { path: own_path() },
         _ if mounted_on && kind != FileType::Directory => {
-            ApplyProblem::MountPoint { path: place_path() }
+            ApplyProblem::MountPoint { path: own_path() }
         }
-        _ if is_new && is_unknown(kind) => ApplyProblem::InTheWay { path: place_path() },
-        FileType::RegularFile if access(place, Access::READ_OK) == Err(Errno::ACCESS) => {
+        _ if is_new && is_unknown(kind) => ApplyProblem::InTheWay { path: own_path() },
+        FileType::RegularFile if access(host_path, Access::READ_OK) == Err(Errno::ACCESS) => {
             let (path, why) = (path.to_string(), Errno::ACCESS.to_string());
             return Some(ServiceError::Unreadable { path, why });
         }

@@ -14,7 +14,7 @@ use super::kept_out::kept_out;
 use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own,
+    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_vcs_path,
     merge_repositories,
 };
 use crate::side_label::HEAD_LABEL;
@@ -105,9 +105,9 @@ impl Proposal {
         let unclear = Unclear::Apart;
         let how = How { target: 0, unclear, meetings: &meetings, held, left_out };
         match merge(vault, base, &sides, &how, options) {
-            Ok(MergedRepositories { merged, report, places }) => {
+            Ok(MergedRepositories { merged, report, directories }) => {
                 let quiet = merged.root == main && report.notes.is_empty();
-                proposal.nothing = quiet && is_all_own(vault, &base, &offered, &places)?;
+                proposal.nothing = quiet && is_all_own(vault, &base, &offered, &directories)?;
                 (proposal.merged, proposal.conflicts) = (merged.root, merged.conflicts);
                 (proposal.renames, proposal.git) = (merged.renames, report);
                 let gone = kept_out(vault, (&main, &proposal.merged), &workspace.name)?;
@@ -190,13 +190,14 @@ fn is_all_own(
     vault: &Vault,
     before: &RootId,
     after: &RootId,
-    places: &[VaultPath],
+    directories: &[VaultPath],
 ) -> Result<bool> {
     let changes = diff::compare(vault.objects()?, before, after)?;
     let is_file = |change: &&Change| change.kind() != ChangeKind::Metadata;
-    let is_placed = |path: &VaultPath| places.iter().any(|place| path.is_within(place));
+    let is_in_one =
+        |path: &VaultPath| directories.iter().any(|directory| path.is_within(directory));
     let mut files = changes.iter().filter(is_file);
-    Ok(files.all(|change| is_own(&change.path) || is_placed(&change.path)))
+    Ok(files.all(|change| is_vcs_path(&change.path) || is_in_one(&change.path)))
 }
 
 /// When a workspace took the main line in, newest first.

@@ -27,7 +27,7 @@ impl SelectionStates {
     }
 
     /// Those of two snapshots, the main line's first, whose newest states may be newer than they are.
-    pub(in crate::home) fn between(
+    pub(in crate::commit) fn between(
         vault: &Vault,
         snapshots: [Id; 2],
         workspace: RootId,

@@ -13,13 +13,13 @@ mod lost;
 mod missing;
 mod objects;
 mod own_name;
-mod place;
+mod ref_notes;
 mod refs;
 mod report;
 mod role;
 mod store;
 mod taking;
-mod told;
+mod vcs_directory;
 mod way_on;
 mod whole;
 
@@ -39,12 +39,12 @@ pub(crate) use ancestry::gained;
 pub(super) use checkout::Checkout;
 use edit::Edit;
 pub(crate) use own_name::{in_the_way, own_branches};
-pub(crate) use place::is_own;
-use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
 pub(crate) use role::{is_object, is_unknown, object_holder};
 pub use taking::{HeldCheckouts, Meeting, Unclear};
 use taking::{Sides, Taking};
+pub(crate) use vcs_directory::is_vcs_path;
+use vcs_directory::{VcsDirectory, VcsDirectoryKind, changed_vcs_directories};
 pub(crate) use way_on::short_ref;
 pub(crate) use whole::is_the_folders;
 
@@ -76,7 +76,7 @@ pub struct MergedRepositories {
     /// What people should know.
     pub report: GitReport,
     /// The directories that were not merged as files.
-    pub places: Vec<VaultPath>,
+    pub directories: Vec<VaultPath>,
 }
 
 /// Merges states and stores the result; a transaction that follows makes it durable with itself.
@@ -88,13 +88,13 @@ pub fn merge_repositories(
     let base = vault.merge(&nothing, merge.options)?.root;
     let sides = merge.inputs.sides;
     let roots: Vec<RootId> = sides.iter().map(|side| side.root).collect();
-    let places = changed_places(vault, &base, &roots)?;
-    let files = files_alone(vault, &base, sides, &places)?;
+    let directories = changed_vcs_directories(vault, &base, &roots)?;
+    let files = files_alone(vault, &base, sides, &directories)?;
     let inputs = MergeInputs { base: &Base::Root(files.base), sides: &files.sides };
     let mut merged = vault.merge(&inputs, merge.options)?;
     let mut report = GitReport::default();
-    let Some(target) = sides.get(merge.target).filter(|_| !places.is_empty()) else {
-        return Ok(MergedRepositories { merged, report, places: Vec::new() });
+    let Some(target) = sides.get(merge.target).filter(|_| !directories.is_empty()) else {
+        return Ok(MergedRepositories { merged, report, directories: Vec::new() });
     };
     let mut now = target.root;
     let mut beside = Vec::new();
@@ -108,15 +108,16 @@ pub fn merge_repositories(
             held: merge.held,
             left_out: merge.left_out,
         };
-        now = take(vault, states, &places, labels, &how, (&mut report, &mut beside))?;
+        now = take(vault, states, &directories, labels, &how, (&mut report, &mut beside))?;
     }
-    let mut places: Vec<VaultPath> = places.into_iter().map(|place| place.path).collect();
+    let mut directories: Vec<VaultPath> =
+        directories.into_iter().map(|directory| directory.path).collect();
     // What is kept beside a directory is put in with it.
-    beside.retain(|path| !places.contains(path));
-    places.extend(beside);
+    beside.retain(|path| !directories.contains(path));
+    directories.extend(beside);
     let candidates: Vec<RootId> = [target.root].into_iter().chain(roots).collect();
-    merged.root = rejoin(vault, merged.root, &now, &candidates, &places)?;
-    Ok(MergedRepositories { merged, report, places })
+    merged.root = rejoin(vault, merged.root, &now, &candidates, &directories)?;
+    Ok(MergedRepositories { merged, report, directories })
 }
 
 /// The states without the directories that are not merged as files.
@@ -125,24 +126,29 @@ struct Files {
     sides: Vec<Side>,
 }
 
-fn files_alone(vault: &Vault, base: &RootId, sides: &[Side], places: &[Place]) -> Result<Files> {
+fn files_alone(
+    vault: &Vault,
+    base: &RootId,
+    sides: &[Side],
+    directories: &[VcsDirectory],
+) -> Result<Files> {
     // Who reads markers knows the main line as the folder, unless a workspace is called so.
     let is_taken = sides.iter().any(|side| side.label == FOLDER_LABEL);
     let strip = |side: &Side| -> Result<Side> {
         let is_folder = side.label == HEAD_LABEL && !is_taken;
         let label = if is_folder { FOLDER_LABEL } else { &side.label };
-        Ok(Side { label: label.to_owned(), root: without(vault, side.root, places)? })
+        Ok(Side { label: label.to_owned(), root: without(vault, side.root, directories)? })
     };
     let sides = sides.iter().map(strip).collect::<Result<_>>()?;
-    Ok(Files { base: without(vault, *base, places)?, sides })
+    Ok(Files { base: without(vault, *base, directories)?, sides })
 }
 
-fn without(vault: &Vault, mut root: RootId, places: &[Place]) -> Result<RootId> {
-    for place in places {
+fn without(vault: &Vault, mut root: RootId, directories: &[VcsDirectory]) -> Result<RootId> {
+    for directory in directories {
         let tree = vault.tree(&root)?;
-        if tree.get(&place.path)?.is_some() {
-            let mut editor = quiet_editor(vault, &root, &place.path)?;
-            editor.remove(&place.path)?;
+        if tree.get(&directory.path)?.is_some() {
+            let mut editor = quiet_editor(vault, &root, &directory.path)?;
+            editor.remove(&directory.path)?;
             root = store_edited(vault, editor)?;
         }
     }
@@ -165,11 +171,11 @@ struct How<'a> {
     left_out: &'a [VaultPath],
 }
 
-/// The target with what it takes from one other side, in these places; the states are the base, the target and the other one.
+/// The target with what it takes from one other side, in these directories; the states are the base, the target and the other one.
 fn take(
     vault: &Vault,
     roots: [RootId; 3],
-    places: &[Place],
+    directories: &[VcsDirectory],
     (target_label, label): (&str, &str),
     how: &How<'_>,
     (report, beside): (&mut GitReport, &mut Vec<VaultPath>),
@@ -186,9 +192,13 @@ fn take(
     let mut edit = Edit::open(vault, &roots[1])?;
     let theirs = offshoot_tree::diff::compare(objects, &roots[0], &roots[2])?;
     let toward = offshoot_tree::diff::compare(objects, &roots[1], &roots[2])?;
-    for place in places {
+    for directory in directories {
         let of = |changes: &[offshoot_tree::diff::Change]| -> Vec<_> {
-            changes.iter().filter(|change| change.path.is_within(&place.path)).cloned().collect()
+            changes
+                .iter()
+                .filter(|change| change.path.is_within(&directory.path))
+                .cloned()
+                .collect()
         };
         let (theirs, toward) = (of(&theirs), of(&toward));
         if theirs.is_empty() {
@@ -209,9 +219,9 @@ fn take(
             beside,
             stores: BTreeMap::new(),
         };
-        match place.kind {
-            PlaceKind::Git => taking.git_directory(&place.path)?,
-            PlaceKind::Whole => taking.whole(&place.path)?,
+        match directory.kind {
+            VcsDirectoryKind::Git => taking.git_directory(&directory.path)?,
+            VcsDirectoryKind::Whole => taking.whole(&directory.path)?,
         }
     }
     edit.finish()
@@ -223,27 +233,27 @@ fn rejoin(
     mut root: RootId,
     decided: &RootId,
     candidates: &[RootId],
-    places: &[VaultPath],
+    directories: &[VaultPath],
 ) -> Result<RootId> {
     let objects = vault.objects()?;
     let decided = Tree::open(objects, decided)?;
     let known: Vec<Tree<'_>> =
         candidates.iter().map(|root| Tree::open(objects, root)).collect::<Result<_, _>>()?;
-    for place in places {
-        let Some(mut entry) = decided.get(place)? else { continue };
+    for directory in directories {
+        let Some(mut entry) = decided.get(directory)? else { continue };
         // A side that has the very same keeps its times, so that equal states stay equal.
         for tree in &known {
-            let same = tree.get(place)?.filter(|there| there.same_content(&entry));
+            let same = tree.get(directory)?.filter(|there| there.same_content(&entry));
             if let Some(same) = same {
                 entry = same;
                 break;
             }
         }
-        let mut edit = Edit::with(vault, quiet_editor(vault, &root, place)?);
+        let mut edit = Edit::with(vault, quiet_editor(vault, &root, directory)?);
         let mut holders = vec![&decided];
         holders.extend(&known);
-        if !edit.put(place, entry, &holders)? {
-            return Err(GitError::InTheWay(place.clone()).into());
+        if !edit.put(directory, entry, &holders)? {
+            return Err(GitError::InTheWay(directory.clone()).into());
         }
         root = edit.finish()?;
     }

@@ -14,8 +14,8 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{VaultPath, diff};
 use offshoot_vault::Vault;
 
+use super::mtimes::is_time_alone;
 use super::pattern::PathPattern;
-use super::times::is_time_alone;
 use crate::error::Result;
 use crate::git::{Planted, git_directory, is_the_folders};
 use decide::Decider;

@@ -13,7 +13,11 @@ use crate::git::Planted;
 impl Selected {
     /// A state of the workspace with the working trees that it took away and that stay, as it came by them. So it gets the folder's: with the
     /// newer work it has not taken anything away, and must not do so unasked the next time.
-    pub(in crate::home) fn with_newer(&self, vault: &Vault, workspace: &RootId) -> Result<RootId> {
+    pub(in crate::commit) fn with_newer(
+        &self,
+        vault: &Vault,
+        workspace: &RootId,
+    ) -> Result<RootId> {
         let newer = self.held.iter().filter(|it| it.reason == HeldReason::Git(Planted::Newer));
         let changes: Vec<_> = newer.map(|held| &held.change).collect();
         if changes.is_empty() {

@@ -1,4 +1,4 @@
-//! What a commit moved, from where to where.
+//! The refs that a commit moved, from where to where.
 
 use offshoot_store::{Id, RefRow};
 use offshoot_vault::{Operation, Workspace, WorkspaceState};
@@ -7,26 +7,26 @@ use serde_json::Value;
 
 use crate::error::{Result, ServiceError};
 
-/// One side of a commit.
+/// Where the refs that a commit moves are at one time.
 #[derive(Clone, Debug)]
-pub(super) struct Moment {
+pub(super) struct RefValues {
     /// The main line.
     pub(super) head: Id,
     /// The workspace.
     pub(super) workspace: Workspace,
 }
 
-/// What a commit moved, from where to where.
+/// The refs that a commit moved.
 #[derive(Clone, Debug)]
-pub(super) struct Sides {
-    pub(super) before: Moment,
-    pub(super) after: Moment,
+pub(super) struct CommitRefs {
+    pub(super) before: RefValues,
+    pub(super) after: RefValues,
 }
 
-impl Sides {
+impl CommitRefs {
     /// Reads them from the operation that recorded the commit.
     pub(super) fn of(operation: &Operation) -> Result<Self> {
-        let side = |pick: fn(&offshoot_store::RefChange) -> Option<&RefRow>| -> Option<Moment> {
+        let side = |pick: fn(&offshoot_store::RefChange) -> Option<&RefRow>| -> Option<RefValues> {
             let rows = operation.changes.iter().filter_map(|c| Some((&c.key, pick(c)?)));
             let find = |kind: &str| rows.clone().find(|(key, _)| key.kind == kind);
             let head = parsed::<Value>(find("head")?.1)?;
@@ -34,7 +34,7 @@ impl Sides {
             let (key, row) = find("workspace")?;
             let state = parsed::<WorkspaceState>(row)?;
             let name = row.name.clone().unwrap_or_default();
-            Some(Moment { head, workspace: Workspace { id: key.id.parse().ok()?, name, state } })
+            Some(RefValues { head, workspace: Workspace { id: key.id.parse().ok()?, name, state } })
         };
         let before = side(|change| change.before.as_ref());
         let after = side(|change| change.after.as_ref());

@@ -9,7 +9,7 @@ use super::change::change;
 use super::entry::path;
 use super::git::repositories;
 use super::way_on::{to_decide, to_pull, to_undo};
-use crate::home::{CommitOutcome, Held, HeldReason, Pulled};
+use crate::commit::{CommitOutcome, Held, HeldReason, Pulled};
 use crate::words;
 
 /// What a commit did, or would do.

@@ -17,14 +17,14 @@ const IN_BARE: [&[u8]; 8] =
 
 /// A directory that some side changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct VcsDirectory {
     pub(super) path: VaultPath,
-    pub(super) kind: PlaceKind,
+    pub(super) kind: VcsDirectoryKind,
 }
 
 /// How a directory is decided about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PlaceKind {
+pub(super) enum VcsDirectoryKind {
     /// Part by part, as what they mean to git.
     Git,
     /// All of it or nothing.
@@ -32,7 +32,7 @@ pub(super) enum PlaceKind {
 }
 
 /// Whether a path belongs to a version control, by its name.
-pub(crate) fn is_own(path: &VaultPath) -> bool {
+pub(crate) fn is_vcs_path(path: &VaultPath) -> bool {
     git_directory(path).is_some() || whole_directory(path).is_some()
 }
 
@@ -47,40 +47,45 @@ fn whole_directory(path: &VaultPath) -> Option<VaultPath> {
 }
 
 /// The directories in which some side differs from the base.
-pub(super) fn changed_places(vault: &Vault, base: &RootId, sides: &[RootId]) -> Result<Vec<Place>> {
+pub(super) fn changed_vcs_directories(
+    vault: &Vault,
+    base: &RootId,
+    sides: &[RootId],
+) -> Result<Vec<VcsDirectory>> {
     let objects = vault.objects()?;
     let roots: Vec<RootId> = [*base].into_iter().chain(sides.iter().copied()).collect();
     let trees: Vec<Tree<'_>> =
         roots.iter().map(|root| Tree::open(objects, root)).collect::<Result<_, _>>()?;
-    let mut found: BTreeMap<VaultPath, PlaceKind> = BTreeMap::new();
+    let mut found: BTreeMap<VaultPath, VcsDirectoryKind> = BTreeMap::new();
     let mut bare: BTreeMap<VaultPath, bool> = BTreeMap::new();
     for side in sides {
         for change in diff::compare(objects, base, side)? {
             let path = &change.path;
             let named = [
-                git_directory(path).map(|path| (path, PlaceKind::Git)),
-                whole_directory(path).map(|path| (path, PlaceKind::Whole)),
+                git_directory(path).map(|path| (path, VcsDirectoryKind::Git)),
+                whole_directory(path).map(|path| (path, VcsDirectoryKind::Whole)),
             ];
             let named = named.into_iter().flatten().min_by_key(|(path, _)| path.names().len());
             match named {
                 Some((path, kind)) => drop(found.insert(path, kind)),
                 None => {
                     if let Some(path) = bare_repository(&trees, path, &mut bare)? {
-                        found.insert(path, PlaceKind::Whole);
+                        found.insert(path, VcsDirectoryKind::Whole);
                     }
                 }
             }
         }
     }
-    let mut places: Vec<Place> = Vec::new();
+    let mut directories: Vec<VcsDirectory> = Vec::new();
     for (path, kind) in found {
-        if places.iter().any(|place| path.is_within(&place.path)) {
+        if directories.iter().any(|directory| path.is_within(&directory.path)) {
             continue;
         }
-        let kind = if is_directory_everywhere(&trees, &path)? { kind } else { PlaceKind::Whole };
-        places.push(Place { path, kind });
+        let kind =
+            if is_directory_everywhere(&trees, &path)? { kind } else { VcsDirectoryKind::Whole };
+        directories.push(VcsDirectory { path, kind });
     }
-    Ok(places)
+    Ok(directories)
 }
 
 /// The outermost directory on the way to a path that looks like a bare repository to git.

@@ -7,20 +7,20 @@ use offshoot_tree::merge::Conflict;
 use offshoot_vault::{Actor, Imported, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
+use super::mtimes::stamp;
 use super::note::{CommitRecord, Hex, Note, Record};
 use super::options::HomeOptions;
 use super::outcome::CommitOutcome;
 use super::proposal::{How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
-use super::times::stamp;
-use super::{closed, describe, execs, markers};
+use super::{describe, execs, inaccessible, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitAsked, GitReport, HeldCheckouts, Meeting, Unclear, is_index_refresh};
-use crate::hold::lock_workspace;
 use crate::side_label::HEAD_LABEL;
 use crate::standing::Standing;
+use crate::workspace_lock::lock_workspace;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -179,7 +179,7 @@ impl<'a> CommitService<'a> {
             false => (tip.root, Vec::new(), GitReport::default()),
         };
         if fits {
-            closed::require_open(&brought)?;
+            inaccessible::require_open(&brought)?;
         }
         if fits && !request.selection.allow.markers {
             markers::require_none(vault, &proposal.base, &brought)?;

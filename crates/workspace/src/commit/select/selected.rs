@@ -20,7 +20,7 @@ pub struct Selected {
 
 impl Selected {
     /// The checkouts that do not come along with the branches that the workspace moved.
-    pub(in crate::home) fn checkouts(&self) -> HeldCheckouts {
+    pub(in crate::commit) fn checkouts(&self) -> HeldCheckouts {
         let mut held = HeldCheckouts::default();
         for Held { change, reason } in &self.held {
             match reason {

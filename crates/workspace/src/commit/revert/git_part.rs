@@ -4,7 +4,7 @@ use offshoot_tree::VaultPath;
 use offshoot_vault::{Actor, Operation, Vault};
 
 use crate::error::Result;
-use crate::git::{GitAsked, GitDue, GitEvent, GitFolder, GitMove, GitReport, owe};
+use crate::git::{GitAsked, GitDue, GitEvent, GitFolder, GitMove, GitReport, set_due};
 
 /// Something that git is asked to take back or forth, and the repository of the first folder.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ impl Steps {
         self.announced.push(part.moved.clone());
         let due = GitDue::of(workspace, target.id, GitAsked::default());
         let due = GitDue { undone: self.announced.clone(), ..due };
-        vault.transact("git commit", actor, |tx| owe(tx, due))?;
+        vault.transact("git commit", actor, |tx| set_due(tx, due))?;
         Ok(())
     }
 

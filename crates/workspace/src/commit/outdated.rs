@@ -12,7 +12,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, Tree, VaultPath};
 use offshoot_vault::Binding;
 
-use crate::binding::host_place;
+use crate::binding::path_on_host;
 use crate::error::Result;
 use offshoot_host::disk::bytes_path;
 
@@ -35,12 +35,12 @@ pub(super) fn outdated(
             None => (None, change.before.as_ref()),
         };
         for (path, before) in from.into_iter().chain([(&change.path, here)]) {
-            let Some((binding, place)) = host_place(bindings, path) else { continue };
+            let Some((binding, host_path)) = path_on_host(bindings, path) else { continue };
             if gone[binding] {
                 continue;
             }
             let entry = captured(path, before)?;
-            if !is_as_captured(&place, entry.as_deref()) {
+            if !is_as_captured(&host_path, entry.as_deref()) {
                 outdated.push(path.clone());
             } else if entry.is_none()
                 && let Some(above) = changed_above(bindings, main, path)?
@@ -67,12 +67,13 @@ fn changed_above(
 ) -> Result<Option<VaultPath>> {
     let mut above = path.parent();
     while let Some(path) = above {
-        let found = host_place(bindings, &path).map(|(_, place)| (look(&place), place));
+        let found =
+            path_on_host(bindings, &path).map(|(_, host_path)| (look(&host_path), host_path));
         match found {
             Some((Ok(found), _)) if found.is_dir() => return Ok(None),
-            Some((Ok(_), place)) => {
+            Some((Ok(_), host_path)) => {
                 let entry = main.get(&path)?;
-                return Ok((!is_as_captured(&place, entry.as_ref())).then_some(path));
+                return Ok((!is_as_captured(&host_path, entry.as_ref())).then_some(path));
             }
             _ => above = path.parent(),
         }
@@ -88,9 +89,9 @@ fn new_below(
 ) -> Result<Option<VaultPath>> {
     let mut pending = vec![directory.clone()];
     while let Some(directory) = pending.pop() {
-        let Some((_, place)) = host_place(bindings, &directory) else { continue };
+        let Some((_, host_path)) = path_on_host(bindings, &directory) else { continue };
         // What is gone, or cannot be read, is told by its own path.
-        let Ok(names) = fs::read_dir(&place) else { continue };
+        let Ok(names) = fs::read_dir(&host_path) else { continue };
         let mut names: Vec<_> = names.flatten().map(|entry| entry.file_name()).collect();
         names.sort_unstable();
         for name in names {
@@ -105,8 +106,8 @@ fn new_below(
 }
 
 /// Whether a file looks as it was captured: its kind, and of files their length and time.
-fn is_as_captured(place: &Path, entry: Option<&Entry>) -> bool {
-    let found = match look(place) {
+fn is_as_captured(host_path: &Path, entry: Option<&Entry>) -> bool {
+    let found = match look(host_path) {
         Ok(found) => found,
         Err(error) => {
             use io::ErrorKind::{NotADirectory, NotFound};
@@ -122,12 +123,12 @@ fn is_as_captured(place: &Path, entry: Option<&Entry>) -> bool {
         }
         Body::Directory(_) => found.is_dir(),
         Body::Symlink { target } => {
-            fs::read_link(place).is_ok_and(|found| found == bytes_path(target))
+            fs::read_link(host_path).is_ok_and(|found| found == bytes_path(target))
         }
         Body::Fifo => !found.is_file() && !found.is_dir(),
     }
 }
 
-fn look(place: &Path) -> io::Result<Metadata> {
-    fs::symlink_metadata(place)
+fn look(host_path: &Path) -> io::Result<Metadata> {
+    fs::symlink_metadata(host_path)
 }

@@ -12,7 +12,7 @@ use super::outdated::outdated;
 use super::proposal::{Proposal, ProposalInputs};
 use super::pull::merge_head;
 use super::select::{Selection, Tracked};
-use super::{closed, markers};
+use super::{inaccessible, markers};
 use crate::binding::require_same;
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
@@ -130,7 +130,7 @@ impl<'a> PreviewService<'a> {
         let decided = markers::require_decided(self.vault, workspace, tip);
         let fits = proposal.conflicts.is_empty();
         let open = decided.and_then(|()| match fits {
-            true => closed::require_open(&summary.changes),
+            true => inaccessible::require_open(&summary.changes),
             false => Ok(()),
         });
         let checked = open.and_then(|()| match fits && !selection.allow.markers {

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::git::repository::{Refs, resolve};
 
 /// Refs that people name. Others, such as those of remotes, move as they like.
-pub(super) const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
+pub(super) const REPORTED: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
 /// Names below which refs are kept that the target had before its repository was replaced by another one.
 const BEFORE: &str = "before";
 
@@ -46,7 +46,7 @@ impl Taking<'_, '_> {
             return Ok(());
         }
         for (name, value) in &plan.set {
-            let is_told = TOLD.iter().any(|kind| name.starts_with(kind));
+            let is_told = REPORTED.iter().any(|kind| name.starts_with(kind));
             let was = target.get(name).filter(|was| is_told && is_id(was) && is_id(value));
             let Some(was) = was else { continue };
             if replaced {

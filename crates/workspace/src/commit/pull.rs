@@ -7,23 +7,23 @@ use offshoot_tree::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
+use super::mtimes::{is_time_alone, stamp};
 use super::options::HomeOptions;
 use super::outcome::{GitFollowed, Pulled};
 use super::proposal::side;
 use super::record::content_of;
 use super::select::ignored::seen_by_workspace;
 use super::select::{SelectionStates, Tracked};
-use super::times::{is_time_alone, stamp};
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    FOLLOW, GitReport, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, is_own,
+    FOLLOW, GitReport, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, is_vcs_path,
     merge_repositories,
 };
-use crate::hold::lock_workspace;
 use crate::side_label::HEAD_LABEL;
+use crate::workspace_lock::lock_workspace;
 
 /// The kind of the operation.
 const PULL: &str = "pull";
@@ -121,7 +121,7 @@ impl<'a> PullService<'a> {
         let root = self.vault.snapshot(&pulled.head)?.root;
         let since = diff::compare(self.vault.objects()?, after, &root)?;
         let is_file = |change: &&Change| change.kind() != ChangeKind::Metadata;
-        if !since.iter().filter(is_file).all(|change| is_own(&change.path)) {
+        if !since.iter().filter(is_file).all(|change| is_vcs_path(&change.path)) {
             return Ok(None);
         }
         for _ in 0..ATTEMPTS {

@@ -13,12 +13,12 @@ const OF_THE_SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 /// Fails where a folder is no project: the whole machine, a view into the kernel, the vaults themselves, or, unless it is wanted
 /// all the same, somebody's whole home. `directory` has no links in it.
 pub fn check_folder(
-    home: &Home,
+    registry: &Home,
     directory: &Path,
     user_home: Option<&Path>,
     force: bool,
 ) -> Result<(), BindingError> {
-    let refused = check_place(home.dir(), directory, user_home, force);
+    let refused = check_bindable(registry.dir(), directory, user_home, force);
     refused.map_err(|Refused { why, can_force }| BindingError::Refused {
         path: directory.to_owned(),
         why,
@@ -34,7 +34,7 @@ pub(super) struct Refused {
 }
 
 /// The same where only the place of the vaults is known.
-pub(super) fn check_place(
+pub(super) fn check_bindable(
     vaults: &Path,
     directory: &Path,
     user_home: Option<&Path>,

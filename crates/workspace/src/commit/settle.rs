@@ -20,20 +20,20 @@ use crate::git::{forget_git_due, git_undos};
 /// Deletes a vault with everything in it. What was interrupted in its folders is settled first, as far as they are there: nobody could do
 /// that afterwards.
 pub fn delete_vault(
-    home: &Home,
+    registry: &Home,
     name: &str,
     actor: &Actor,
     options: &HomeOptions<'_>,
 ) -> Result<()> {
-    let refused = match home.delete(name) {
+    let refused = match registry.delete(name) {
         Err(refused @ HomeError::HalfChanged { .. }) => refused,
         other => return Ok(other?),
     };
     // One that is damaged, or too new, can be settled by nobody here.
-    let Ok(vault) = home.open(name) else { return Err(refused.into()) };
+    let Ok(vault) = registry.open(name) else { return Err(refused.into()) };
     settle_interrupted(&vault, actor, options)?;
     drop(vault);
-    Ok(home.delete(name)?)
+    Ok(registry.delete(name)?)
 }
 
 /// Settles what was interrupted in the folders of a vault, where anything was; [`HomeOptions::told`] hears of it.

@@ -13,13 +13,13 @@ use super::held_back::held_back;
 use super::selected::Selected;
 use super::selection::{Selection, Tracked};
 use super::states::SelectionStates;
+use crate::commit::mtimes::is_time_alone;
 use crate::edited_tree::store_edited;
 use crate::error::Result;
 use crate::git::git_directory;
-use crate::home::times::is_time_alone;
 
 /// The main line as a workspace sees it that takes it in: see [`Selected::without_ignored`].
-pub(in crate::home) fn seen_by_workspace(
+pub(in crate::commit) fn seen_by_workspace(
     vault: &Vault,
     states: &SelectionStates,
     tracked: Tracked<'_>,
@@ -43,7 +43,11 @@ pub(in crate::home) fn seen_by_workspace(
 impl Selected {
     /// A state of the folders as the workspace sees it: ignored files that stay in the workspace are as the workspace came by them, whatever
     /// the folder made of its own. So they stay what they are there, and nobody has to decide about build output.
-    pub(in crate::home) fn without_ignored(&self, vault: &Vault, after: &RootId) -> Result<RootId> {
+    pub(in crate::commit) fn without_ignored(
+        &self,
+        vault: &Vault,
+        after: &RootId,
+    ) -> Result<RootId> {
         let objects = vault.objects()?;
         let (offered, now) = (Tree::open(objects, &self.root)?, Tree::open(objects, after)?);
         let mut editor = TreeEditor::open(objects, after, Mtime::now())?;

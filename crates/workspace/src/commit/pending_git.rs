@@ -5,10 +5,10 @@ use offshoot_tree::VaultPath;
 use offshoot_vault::{ImportReport, Workspace};
 use serde_json::Value;
 
-use super::commit::CommitService;
+use super::commit_refs::CommitRefs;
 use super::outcome::CommitOutcome;
+use super::service::CommitService;
 use super::settle::settle_interrupted;
-use super::sides::Sides;
 use crate::error::Result;
 use crate::git::{
     CameHome, GitAsked, GitCommit, GitDue, GitFolder, GitOptions, GitReport, forget_git_due,
@@ -62,7 +62,7 @@ impl CommitService<'_> {
 
     fn owed_of(&self, workspace: &Workspace, due: GitDue) -> Result<Owed> {
         let vault = self.vault;
-        let sides = Sides::of(&vault.operation(&due.commit)?)?;
+        let sides = CommitRefs::of(&vault.operation(&due.commit)?)?;
         let (before, after) =
             (vault.snapshot(&sides.before.head)?, vault.snapshot(&sides.after.head)?);
         vault.require_files(&before)?;
