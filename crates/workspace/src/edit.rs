@@ -10,8 +10,8 @@ use offshoot_tree::{Batch, BlobId, Entry, RootId, TreeEditor, diff};
 use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, Workspace};
 use serde_json::json;
 
-use crate::commit::stamp;
 use crate::error::{Result, ServiceError};
+use crate::mtimes::stamp;
 use crate::workspace_lock::share_workspace;
 
 /// An edit computed while somebody else changed the workspace is computed again, for at most this long.

@@ -19,9 +19,12 @@ mod friendly;
 pub mod git;
 mod history;
 mod id_lookup;
+mod ignore_rules;
 mod maintenance;
 mod merge;
+mod mtimes;
 mod noise;
+mod path_pattern;
 mod policy;
 mod recover;
 mod resolve;
@@ -44,9 +47,9 @@ pub use change::{ChangeSummaryService, Summary, is_telling_metadata, without_fra
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use commit::{
     Allow, Choice, CommitOutcome, CommitPreview, CommitRequest, CommitService, Direction,
-    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PathPattern, PreviewService,
-    Proposal, PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked,
-    delete_vault, select, settle_interrupted,
+    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PreviewService, Proposal,
+    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked, delete_vault,
+    select, settle_interrupted,
 };
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
@@ -69,6 +72,7 @@ pub use history::{HistoryService, LogEntry, Reversal};
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};
+pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,
 };

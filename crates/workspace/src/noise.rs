@@ -13,9 +13,9 @@ use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::{Objects, RootId, Tree, VaultPath};
 use offshoot_vault::Vault;
 
-use crate::commit::IgnoreRules;
 use crate::error::Result;
 use crate::git::{TrackedPaths, git_directory, planted};
+use crate::ignore_rules::{IgnoreRules, text_at};
 use names::is_output_name;
 
 /// Tells which changes are folded: shown as one, by the directory that they are in.
@@ -191,7 +191,7 @@ impl<'v> Noise<'v> {
 /// The rules that a repository at the top keeps for itself.
 fn excludes_of(objects: &Objects, root: &RootId) -> Result<Vec<u8>> {
     let path = VaultPath::top().join(b".git").join(b"info").join(b"exclude");
-    let text = crate::commit::text_at(objects, &Tree::open(objects, root)?, &path)?;
+    let text = text_at(objects, &Tree::open(objects, root)?, &path)?;
     Ok(text.map(|text| [text.as_slice(), b"\n"].concat()).unwrap_or_default())
 }
 

@@ -3,12 +3,12 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use offshoot_host::disk::bytes_path;
 use offshoot_tree::{VaultPath, display_bytes};
 use offshoot_vault::{Vault, VaultError};
 
-use crate::commit::PathPattern;
 use crate::error::Result;
-use offshoot_host::disk::bytes_path;
+use crate::path_pattern::PathPattern;
 
 /// Where somebody stands in a vault: what they type starts there, unless it starts with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::Vault;
 
-use super::ignore::IgnoreRules;
 use crate::error::Result;
 use crate::git::{GitEvent, GitNote, first_index, repository_at};
+use crate::ignore_rules::IgnoreRules;
 
 /// What to say where a workspace deleted such files in git: they stay on disk.
 pub(super) fn kept_out(

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_host::Mtime;
+use offshoot_host::disk::bytes_path;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, Tree, VaultPath};
 use offshoot_vault::Binding;
 
 use crate::binding::path_on_host;
 use crate::error::Result;
-use offshoot_host::disk::bytes_path;
 
 /// The paths among those to be changed that a folder no longer has as they were captured in `main`. `captured` is asked for what that has
 /// at a path, and told what the change says was there. With them come paths above that are no directories any more, and new ones

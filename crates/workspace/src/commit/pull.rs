@@ -7,7 +7,6 @@ use offshoot_tree::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
-use super::mtimes::{is_time_alone, stamp};
 use super::options::HomeOptions;
 use super::outcome::{GitFollowed, Pulled};
 use super::proposal::side;
@@ -22,6 +21,7 @@ use crate::git::{
     FOLLOW, GitReport, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, is_vcs_path,
     merge_repositories,
 };
+use crate::mtimes::{is_time_alone, stamp};
 use crate::side_label::HEAD_LABEL;
 use crate::workspace_lock::lock_workspace;
 

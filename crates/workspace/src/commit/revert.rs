@@ -16,7 +16,6 @@ use offshoot_vault::{
 
 use super::commit_refs::{CommitRefs, RefValues};
 use super::folders::Folders;
-use super::ignore::text_at;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::options::HomeOptions;
 use super::proposal::side;
@@ -26,6 +25,7 @@ use crate::git::{
     Unclear, checked_out, first_index, forget_git_due, git_due_of, git_move_of, is_vcs_path,
     merge_repositories, settle_git_due, shared_dir,
 };
+use crate::ignore_rules::text_at;
 use crate::side_label::HEAD_LABEL;
 use crate::workspace_lock::lock_workspace;
 use git_part::{GitPart, Steps};

@@ -14,10 +14,10 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{VaultPath, diff};
 use offshoot_vault::Vault;
 
-use super::mtimes::is_time_alone;
-use super::pattern::PathPattern;
 use crate::error::Result;
 use crate::git::{Planted, git_directory, is_the_folders};
+use crate::mtimes::is_time_alone;
+use crate::path_pattern::PathPattern;
 use decide::Decider;
 pub use held::{Held, HeldReason};
 pub(crate) use held_back::held_back;

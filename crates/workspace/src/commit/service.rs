@@ -7,7 +7,6 @@ use offshoot_tree::merge::Conflict;
 use offshoot_vault::{Actor, Imported, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
-use super::mtimes::stamp;
 use super::note::{CommitRecord, Hex, Note, Record};
 use super::options::HomeOptions;
 use super::outcome::CommitOutcome;
@@ -18,6 +17,7 @@ use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitAsked, GitReport, HeldCheckouts, Meeting, Unclear, is_index_refresh};
+use crate::mtimes::stamp;
 use crate::side_label::HEAD_LABEL;
 use crate::standing::Standing;
 use crate::workspace_lock::lock_workspace;

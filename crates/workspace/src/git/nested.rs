@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use offshoot_host::disk::bytes_path;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Tree, VaultPath};
 use offshoot_vault::Binding;
@@ -17,7 +18,6 @@ use super::planted::Planted;
 use super::repository::{State, gitfile, is_repository};
 use super::submodule::{Submodules, moved_to};
 use crate::error::Result;
-use offshoot_host::disk::bytes_path;
 
 /// What becomes of the working trees that changes made, moved or took away.
 #[derive(Clone, Debug, Default)]

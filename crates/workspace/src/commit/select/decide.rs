@@ -6,12 +6,12 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
 use offshoot_vault::{Binding, Vault, bound_path, is_staging};
 
-use super::super::ignore::{IgnoreRules, text_at};
 use super::held::HeldReason;
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
 use crate::error::Result;
 use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
+use crate::ignore_rules::{IgnoreRules, text_at};
 
 /// The bits that make a program run as its owner or group.
 const SET_ID: u16 = 0o6000;

@@ -13,10 +13,10 @@ use super::held_back::held_back;
 use super::selected::Selected;
 use super::selection::{Selection, Tracked};
 use super::states::SelectionStates;
-use crate::commit::mtimes::is_time_alone;
 use crate::edited_tree::store_edited;
 use crate::error::Result;
 use crate::git::git_directory;
+use crate::mtimes::is_time_alone;
 
 /// The main line as a workspace sees it that takes it in: see [`Selected::without_ignored`].
 pub(in crate::commit) fn seen_by_workspace(

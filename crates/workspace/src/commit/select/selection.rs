@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use offshoot_tree::VaultPath;
 use offshoot_vault::Binding;
 
-use crate::commit::pattern::PathPattern;
 use crate::error::Result;
+use crate::path_pattern::PathPattern;
 
 /// What somebody decided about one path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,11 +14,11 @@ use super::content::{Contents, mode_of};
 use super::stream::{NewCommit, Signature, Stream};
 use super::visible::{Nested, Sight, Visibility};
 use super::{ExportRequest, ExportedCommit, LeftOut};
-use crate::commit::IgnoreRules;
 use crate::error::{Result, ServiceError};
 use crate::git::error::GitResult;
 use crate::git::folder::GitFolder;
 use crate::git::identity::Identity;
+use crate::ignore_rules::IgnoreRules;
 
 const SUBMODULE: u32 = 0o160_000;
 

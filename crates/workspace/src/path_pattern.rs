@@ -1,11 +1,11 @@
 //! Which paths somebody named: paths of the vault, with everything below them, or globs.
 
 use globset::{GlobBuilder, GlobMatcher, escape};
+use offshoot_host::disk::bytes_path;
 use offshoot_tree::{VaultPath, display_bytes};
 
 use crate::error::{Result, ServiceError};
 use crate::standing::Standing;
-use offshoot_host::disk::bytes_path;
 
 /// Characters that make a pattern of a path.
 const SPECIAL: &[u8] = b"*?[{";

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use offshoot_host::disk::bytes_path;
 use offshoot_tree::{Body, DirRef, Entry, Objects, RootId, Tree, VaultPath};
 use offshoot_vault::{IGNORE_FILE, bound_path};
 
 use crate::error::Result;
 use crate::git::git_directory;
-use offshoot_host::disk::bytes_path;
 
 /// No ignore file that somebody wrote is longer.
 const LONGEST: u64 = 1 << 20;
