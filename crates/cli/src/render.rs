@@ -6,6 +6,7 @@ pub(crate) mod git;
 pub(crate) mod listing;
 pub(crate) mod patch;
 mod path;
+pub(crate) mod stat;
 pub(crate) mod styled;
 pub(crate) use offshoot_engine::way_on;
 pub(crate) use offshoot_engine::words::{

@@ -6,6 +6,7 @@
 mod binding;
 mod cache;
 mod change;
+mod commit;
 mod document;
 mod exec;
 mod file;
@@ -13,13 +14,13 @@ mod git;
 mod help;
 mod hint;
 mod history;
-mod home;
 mod merge;
 mod outcome;
 mod policy;
 mod recover;
 mod review;
 mod schema;
+mod status;
 mod text;
 mod tools;
 mod vault;
@@ -31,7 +32,8 @@ pub use binding::{
     GitDirectoryDoc,
 };
 pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
-pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
+pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc};
+pub use commit::{ClashDoc, CommitDoc, HeldDoc, PullDoc, SettleDoc, SettledDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, Question, SCHEMA_VERSION};
 pub use exec::{
     DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
@@ -47,7 +49,6 @@ pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
-pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc, SettleDoc, SettledDoc};
 pub use merge::{
     ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
     MergeDoc, MergeSideDoc, ResolveDoc,
@@ -64,6 +65,7 @@ pub use recover::{
 };
 pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
+pub use status::StatusDoc;
 pub use text::{Text, TextStream};
 pub use tools::{
     CompletionsDoc, ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, ManDoc, ProgramVersionDoc,

@@ -6,116 +6,28 @@
 
 mod caches;
 mod command;
+mod descriptors;
+mod detached_mount;
 mod files;
 mod findings;
 mod guests;
 mod mounts;
 mod network;
 mod serve;
+mod step;
 mod terminal;
 
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::RawFd;
 
-use rustix::io::Errno;
-
+use self::descriptors::{DOOR, TOP, let_go_of_streams, place_descriptors, socket};
 pub(crate) use self::findings::UNLIMITED;
+use self::guests::Guests;
 pub(crate) use self::guests::Room;
-use self::guests::{DOOR, Guests};
+pub(crate) use self::step::Step;
+use self::step::{Failure, step};
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
-
-/// Where the init keeps its end of the socket.
-pub(crate) const SOCKET: RawFd = 3;
-
-/// Where a process that only opens files keeps the directory.
-const TOP: RawFd = 0;
-
-/// What failed, and all that the parent needs to say it.
-pub(crate) struct Failure {
-    pub(crate) step: Step,
-    pub(crate) errno: Errno,
-    /// Which one, where the step has several.
-    pub(crate) index: u32,
-    /// What the kernel said at length.
-    pub(crate) detail: Detail,
-}
-
-/// A line of text without an allocation.
-pub(crate) struct Detail {
-    pub(crate) text: [u8; 100],
-    pub(crate) length: u8,
-}
-
-impl Detail {
-    pub(crate) const NONE: Self = Self { text: [0; 100], length: 0 };
-}
-
-/// What the init does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Step {
-    Descriptors,
-    Stage,
-    Layers,
-    ReadOnlyLayers,
-    Directory,
-    Root,
-    Compose,
-    Pivot,
-    Private,
-    Devices,
-    Proc,
-    Home,
-    Hidden,
-    Target,
-    Folders,
-    Network,
-    Signals,
-    Terminal,
-    Fork,
-    Session,
-    Limits,
-    Privileges,
-    WorkingDirectory,
-}
-
-impl Step {
-    pub(crate) const ALL: [Self; 23] = [
-        Self::Descriptors,
-        Self::Stage,
-        Self::Layers,
-        Self::ReadOnlyLayers,
-        Self::Directory,
-        Self::Root,
-        Self::Compose,
-        Self::Pivot,
-        Self::Private,
-        Self::Devices,
-        Self::Proc,
-        Self::Home,
-        Self::Hidden,
-        Self::Target,
-        Self::Folders,
-        Self::Network,
-        Self::Signals,
-        Self::Terminal,
-        Self::Fork,
-        Self::Session,
-        Self::Limits,
-        Self::Privileges,
-        Self::WorkingDirectory,
-    ];
-}
-
-/// The work of one step, with its name on what goes wrong.
-pub(crate) fn step<T>(step: Step, result: Result<T, Errno>) -> Result<T, Failure> {
-    step_at(step, 0, result)
-}
-
-pub(crate) fn step_at<T>(step: Step, index: usize, result: Result<T, Errno>) -> Result<T, Failure> {
-    result.map_err(|errno| Failure { step, errno, index: index as u32, detail: Detail::NONE })
-}
 
 /// All of the init's life. Buffer and stack were made before, by the parent.
 pub(crate) fn main(
@@ -173,10 +85,6 @@ pub(crate) fn keep([socket_inside, top]: [RawFd; 2], buffer: &mut Buffer) {
     sys::exit_now(0)
 }
 
-fn socket<'a>() -> BorrowedFd<'a> {
-    sys::borrow(SOCKET)
-}
-
 fn run(
     script: &Script,
     buffer: &mut Buffer,
@@ -200,27 +108,4 @@ fn run(
     // The end of this process ends all others, but closes its descriptors first: nobody is to see renames fail in between.
     let _nobody_is_left = sys::signal_all(libc::SIGKILL);
     Ok(())
-}
-
-/// Lets go of the standard input, output and error of a command that was started. Something else is there then, so that
-/// nothing that is opened later gets their numbers.
-fn let_go_of_streams() {
-    for standard in 0..3 {
-        if sys::duplicate(SOCKET, standard, true).is_err() {
-            sys::close(standard);
-        }
-    }
-}
-
-/// Puts the descriptors at their places and closes all others: the parent may have many, of other commands too.
-fn place_descriptors<const N: usize>(descriptors: [RawFd; N]) -> Result<(), Errno> {
-    const FREE: RawFd = 64;
-    let mut above = [0; N];
-    for (at, descriptor) in descriptors.into_iter().enumerate() {
-        above[at] = sys::duplicate_above(descriptor, FREE)?;
-    }
-    for (at, descriptor) in above.into_iter().enumerate() {
-        sys::duplicate(descriptor, at as RawFd, at as RawFd >= SOCKET)?;
-    }
-    sys::close_from(N as u32)
 }

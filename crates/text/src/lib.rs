@@ -1,7 +1,7 @@
 //! Differences of two texts, and merges of several.
 //!
 //! Texts are bytes in memory: nothing here knows a file, a tree or a vault, and nothing assumes an encoding. Lines and words
-//! are compared, differences are taken in part, shown as patches or summed up, and texts with a common base are merged, with
+//! are compared, differences are taken in part or shown as patches, and texts with a common base are merged, with
 //! markers where they do not fit. `docs/design/merge.md` says how texts are merged.
 
 pub mod decide;
@@ -11,5 +11,4 @@ pub mod merge;
 pub mod patch;
 pub mod pick;
 pub mod similarity;
-pub mod stat;
 pub mod words;

@@ -6,8 +6,8 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::hold::share_workspace;
 use crate::resolve::{BASE, HEAD, Point};
+use crate::workspace_lock::share_workspace;
 
 /// A checkpoint about to be made.
 #[derive(Clone, Debug)]

@@ -1,14 +1,14 @@
 //! Conflicts that a workspace holds: listing and deciding them.
 
 mod decide;
-mod place;
+mod dispute;
 
 use offshoot_tree::{ConflictRecord, Entry, RecordedSide, RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::{Actor, NewContent, Vault, Workspace};
 
 use crate::edit::{EditKind, Edited, current, edit};
 use crate::error::{Result, ServiceError};
-use crate::home::{FOLDER_LABEL, HEAD_LABEL};
+use crate::side_label::{FOLDER_LABEL, HEAD_LABEL};
 
 /// Something that is to be decided.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, Workspace};
 use serde_json::json;
 
 use crate::error::{Result, ServiceError};
-use crate::hold::share_workspace;
-use crate::home::stamp;
+use crate::mtimes::stamp;
+use crate::workspace_lock::share_workspace;
 
 /// An edit computed while somebody else changed the workspace is computed again, for at most this long.
 const PATIENCE: Duration = Duration::from_secs(30);

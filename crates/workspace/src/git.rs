@@ -1,7 +1,6 @@
 //! What Offshoot knows about git: which changes would make it run something, how repositories come home, and the git program itself, run
 //! so that nothing else runs.
 
-mod apart;
 mod checkout;
 mod commit;
 mod due;
@@ -9,10 +8,12 @@ mod error;
 mod export;
 mod folder;
 mod format;
+mod git_file;
 mod identity;
 mod in_use;
 mod index;
 mod marks;
+mod merge;
 mod moved;
 mod names;
 mod nested;
@@ -26,20 +27,20 @@ mod submodule;
 mod tracked;
 mod trailers;
 
-pub use apart::{
-    GitEvent, GitNote, GitReport, HeldCheckouts, InUse, Meeting, MergedRepositories,
-    RepositoryMerge, Unclear, WayOn, merge_repositories,
-};
-pub(crate) use apart::{gained, is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
 pub use commit::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use due::{GitAsked, GitDue, announce_git_commit, forget_git_due, git_dues, settle_git_due};
-pub(crate) use due::{forget, git_due_of, git_undos, owe};
+pub(crate) use due::{clear_due, git_due_of, git_undos, set_due};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
+pub use merge::{
+    GitEvent, GitNote, GitReport, HeldCheckouts, InUse, Meeting, MergedRepositories,
+    RepositoryMerge, Unclear, WayOn, merge_repositories,
+};
+pub(crate) use merge::{gained, is_object, is_the_folders, is_vcs_path, object_holder};
 pub use moved::record_git_commit;
 pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of, repository_at};
 pub(crate) use names::{

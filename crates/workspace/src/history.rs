@@ -6,10 +6,10 @@ use offshoot_vault::{
     WorkspaceState,
 };
 
+use crate::commit::{HomeOptions, Reverter, is_commit, settle_interrupted};
 use crate::error::{Result, ServiceError};
 use crate::git::{FOLLOW, GitOptions, GitReport, git_due_of};
-use crate::hold::share_workspace;
-use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
+use crate::workspace_lock::share_workspace;
 
 /// One snapshot of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,20 +36,20 @@ pub struct Reversal {
 pub struct HistoryService<'a> {
     vault: &'a Vault,
     actor: Actor,
-    home: HomeOptions<'a>,
+    commit_options: HomeOptions<'a>,
     git: Option<GitOptions>,
 }
 
 impl<'a> HistoryService<'a> {
     /// Works on a vault on behalf of somebody.
     pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
-        Self { vault, actor: actor.clone(), home: HomeOptions::default(), git: None }
+        Self { vault, actor: actor.clone(), commit_options: HomeOptions::default(), git: None }
     }
 
     /// Says how folders are changed where a commit is taken back or brought back.
     #[must_use]
-    pub fn with_home(mut self, home: HomeOptions<'a>) -> Self {
-        self.home = home;
+    pub fn with_home(mut self, options: HomeOptions<'a>) -> Self {
+        self.commit_options = options;
         self
     }
 
@@ -198,7 +198,7 @@ impl<'a> HistoryService<'a> {
 
     /// Settles what was interrupted in the folders: what it is to record must not be overtaken.
     fn settle(&self) -> Result<()> {
-        settle_interrupted(self.vault, &self.actor, &self.home)
+        settle_interrupted(self.vault, &self.actor, &self.commit_options)
     }
 
     /// Fails where an operation is of an earlier workspace of the same name: that one is meant, and not that there was none of
@@ -228,7 +228,7 @@ impl<'a> HistoryService<'a> {
     }
 
     fn reverter(&self) -> Reverter<'_> {
-        let (vault, actor, options) = (self.vault, &self.actor, &self.home);
+        let (vault, actor, options) = (self.vault, &self.actor, &self.commit_options);
         Reverter { vault, actor, options, git: self.git.as_ref() }
     }
 }

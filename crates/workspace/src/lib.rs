@@ -7,31 +7,36 @@ mod binding;
 mod cache;
 mod change;
 mod checkpoint;
+mod commit;
 mod compaction;
 mod conflict;
 mod edit;
+mod edited_tree;
 mod error;
 mod exec;
 mod file;
 mod friendly;
 pub mod git;
 mod history;
-mod hold;
-mod home;
 mod id_lookup;
+mod ignore_rules;
 mod maintenance;
 mod merge;
+mod mtimes;
 mod noise;
+mod path_pattern;
 mod policy;
 mod recover;
 mod resolve;
 mod review;
 mod running;
+mod side_label;
 mod standing;
 mod suggest;
 pub mod wire;
 mod words;
 mod workspace;
+mod workspace_lock;
 
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
@@ -40,6 +45,12 @@ pub use binding::{
 pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary, is_telling_metadata, without_frames};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
+pub use commit::{
+    Allow, Choice, CommitOutcome, CommitPreview, CommitRequest, CommitService, Direction,
+    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PreviewService, Proposal,
+    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked, delete_vault,
+    select, settle_interrupted,
+};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
@@ -58,15 +69,10 @@ pub use exec::service::{ExecFilter, ExecService};
 pub use file::{CopyOptions, FileContent, FileService, FileVersion};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
-pub use home::{
-    Allow, Choice, CommitOutcome, CommitPreview, CommitRequest, CommitService, Direction,
-    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PathPattern, PreviewService,
-    Proposal, PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked,
-    delete_vault, select, settle_interrupted,
-};
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};
+pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,
 };

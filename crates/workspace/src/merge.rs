@@ -8,6 +8,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::merge::{MergeInputs, MergeOptions, Merged, Side};
 use offshoot_vault::{Actor, NewSnapshot, Snapshot, Transaction, Vault, Workspace, WorkspaceState};
 
+use crate::commit::meetings;
 use crate::conflict::OpenConflict;
 use crate::edit::current;
 use crate::error::{Result, ServiceError};
@@ -15,10 +16,10 @@ use crate::git::{
     GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear,
     merge_repositories,
 };
-use crate::hold::lock_workspace;
-use crate::home::{meetings, stamp};
+use crate::mtimes::stamp;
 use crate::resolve::Point;
 use crate::workspace::{checked, taken};
+use crate::workspace_lock::lock_workspace;
 
 /// A merge that somebody else overtook is made again, at most this often.
 const TRIES: usize = 5;

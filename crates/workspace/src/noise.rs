@@ -15,7 +15,7 @@ use offshoot_vault::Vault;
 
 use crate::error::Result;
 use crate::git::{TrackedPaths, git_directory, planted};
-use crate::home::IgnoreRules;
+use crate::ignore_rules::{IgnoreRules, text_at};
 use names::is_output_name;
 
 /// Tells which changes are folded: shown as one, by the directory that they are in.
@@ -71,7 +71,7 @@ pub struct Sorted<T> {
 
 /// A directory that changes are folded into.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum FoldKey {
     Output(VaultPath),
     Git(VaultPath),
 }
@@ -102,39 +102,39 @@ impl<'v> Noise<'v> {
 
     /// Sorts changes, or what has one each.
     pub fn sort<T>(&mut self, items: Vec<T>, of: impl Fn(&T) -> &Change) -> Result<Sorted<T>> {
-        let mut places = Vec::new();
+        let mut keys = Vec::new();
         let mut repositories: HashMap<VaultPath, bool> = HashMap::new();
         for item in &items {
             let change = of(item);
-            let place = self.place_of(change)?;
-            if let Some(Place::Git(at)) = &place {
+            let key = self.fold_key_of(change)?;
+            if let Some(FoldKey::Git(at)) = &key {
                 *repositories.entry(at.clone()).or_default() |= comes_or_goes(at, change);
             }
-            places.push(place);
+            keys.push(key);
         }
         let mut single = Vec::new();
-        let mut folded: BTreeMap<Place, Vec<T>> = BTreeMap::new();
-        for (item, place) in items.into_iter().zip(places) {
+        let mut folded: BTreeMap<FoldKey, Vec<T>> = BTreeMap::new();
+        for (item, key) in items.into_iter().zip(keys) {
             let change = of(&item);
             let is_planted = |at: &VaultPath| {
                 let (before, after) = (change.before.as_deref(), change.after.as_deref());
                 // In a repository that came as a whole there is nothing to find by it.
                 !repositories[at] && planted(&change.path, before, after).is_some()
             };
-            match place {
-                Some(Place::Git(at)) if is_planted(&at) => single.push(item),
-                Some(place) => folded.entry(place).or_default().push(item),
+            match key {
+                Some(FoldKey::Git(at)) if is_planted(&at) => single.push(item),
+                Some(key) => folded.entry(key).or_default().push(item),
                 None => single.push(item),
             }
         }
-        let folded = folded.into_iter().map(|(place, items)| self.folded(place, items, &of));
+        let folded = folded.into_iter().map(|(key, items)| self.folded(key, items, &of));
         Ok(Sorted { single, folded: folded.collect() })
     }
 
-    fn folded<T>(&self, place: Place, items: Vec<T>, of: &impl Fn(&T) -> &Change) -> Folded<T> {
-        match place {
-            Place::Output(at) => Folded { at, kind: FoldedKind::Output, items },
-            Place::Git(at) => {
+    fn folded<T>(&self, key: FoldKey, items: Vec<T>, of: &impl Fn(&T) -> &Change) -> Folded<T> {
+        match key {
+            FoldKey::Output(at) => Folded { at, kind: FoldedKind::Output, items },
+            FoldKey::Git(at) => {
                 let activity =
                     GitActivity::of(self.objects, &self.roots, &at, items.iter().map(of));
                 Folded { at, kind: FoldedKind::Git(activity), items }
@@ -143,23 +143,23 @@ impl<'v> Noise<'v> {
     }
 
     /// Where a change is folded. One that moves something out of build output, or into it, is not.
-    fn place_of(&mut self, change: &Change) -> Result<Option<Place>> {
+    fn fold_key_of(&mut self, change: &Change) -> Result<Option<FoldKey>> {
         let moved = change.moved.as_ref().map(|(from, _)| from);
         if let Some(from) = moved
-            && self.place(from)?.is_none()
+            && self.fold_key(from)?.is_none()
         {
             return Ok(None);
         }
-        self.place(&change.path)
+        self.fold_key(&change.path)
     }
 
-    fn place(&mut self, path: &VaultPath) -> Result<Option<Place>> {
-        let place = match git_directory(path).filter(|at| at != path) {
-            Some(at) => Some(Place::Git(at)),
-            None => self.output_around(path)?.map(Place::Output),
+    fn fold_key(&mut self, path: &VaultPath) -> Result<Option<FoldKey>> {
+        let key = match git_directory(path).filter(|at| at != path) {
+            Some(at) => Some(FoldKey::Git(at)),
+            None => self.output_around(path)?.map(FoldKey::Output),
         };
         let asked = |at: &VaultPath| self.named.iter().any(|named| named.is_within(at));
-        Ok(place.filter(|(Place::Git(at) | Place::Output(at))| !asked(at)))
+        Ok(key.filter(|(FoldKey::Git(at) | FoldKey::Output(at))| !asked(at)))
     }
 
     /// The outermost directory of build output that a path is in.
@@ -191,7 +191,7 @@ impl<'v> Noise<'v> {
 /// The rules that a repository at the top keeps for itself.
 fn excludes_of(objects: &Objects, root: &RootId) -> Result<Vec<u8>> {
     let path = VaultPath::top().join(b".git").join(b"info").join(b"exclude");
-    let text = crate::home::text_at(objects, &Tree::open(objects, root)?, &path)?;
+    let text = text_at(objects, &Tree::open(objects, root)?, &path)?;
     Ok(text.map(|text| [text.as_slice(), b"\n"].concat()).unwrap_or_default())
 }
 

@@ -6,5 +6,5 @@ mod replay;
 
 pub use files::{PolicyFile, PolicyFileError, PolicyFiles};
 pub use judge::judge;
-pub(crate) use judge::{Places, context_of};
+pub(crate) use judge::{CommandPaths, context_of};
 pub use replay::{Replay, ReplayService, Replayed};

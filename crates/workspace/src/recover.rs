@@ -15,7 +15,7 @@ use crate::exec::access::LeftAccess;
 use crate::exec::summary::{self, is_directory_time};
 use crate::id_lookup::Asked;
 use crate::resolve::{BASE, HEAD};
-use crate::wire;
+use crate::wire::crashed_envelope;
 
 /// What a command that left something is called where there is none.
 const LEFT: &str = "interrupted command";
@@ -260,7 +260,7 @@ impl<'a> RecoverService<'a> {
             before: Some(note.snapshot),
             after: Some(after),
             actor: note.actor.clone(),
-            envelope: Some(wire::crashed_envelope(note, &after, changes)),
+            envelope: Some(crashed_envelope(note, &after, changes)),
         };
         tx.add_exec(&record, stdout, stderr)
     }

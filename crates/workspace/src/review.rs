@@ -26,10 +26,10 @@ use offshoot_tree::{Body, Entry, VaultPath};
 use offshoot_vault::{Actor, Vault, Workspace};
 
 use crate::change::ChangeSummaryService;
+use crate::commit::{Choice, PreviewService, Selection, SelectionStates};
 use crate::edit::Edited;
 use crate::error::Result;
 use crate::git::{changed_in_index, git_directory};
-use crate::home::{Choice, PreviewService, Selection, SelectionStates};
 use listed::Listed;
 
 /// Lists what a workspace changed, to be decided about, and carries the decisions out.

@@ -3,11 +3,12 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use offshoot_host::disk::bytes_path;
 use offshoot_tree::{VaultPath, display_bytes};
 use offshoot_vault::{Vault, VaultError};
 
 use crate::error::Result;
-use crate::home::{PathPattern, bytes_path};
+use crate::path_pattern::PathPattern;
 
 /// Where somebody stands in a vault: what they type starts there, unless it starts with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,10 +42,10 @@ impl Standing {
     }
 
     /// Where something of the host is in the vault.
-    fn in_vault(&self, place: &Path) -> Option<VaultPath> {
+    fn in_vault(&self, host_path: &Path) -> Option<VaultPath> {
         // A folder of a vault never lies in another one.
         self.folders.iter().find_map(|(folder, at)| {
-            let below = place.strip_prefix(folder).ok()?;
+            let below = host_path.strip_prefix(folder).ok()?;
             let names = below.components().map(|name| name.as_os_str().as_bytes());
             Some(names.fold(at.clone(), |path, name| path.join(name)))
         })
@@ -56,7 +57,7 @@ impl Standing {
             return Ok(VaultPath::parse(text).map_err(VaultError::from)?);
         }
         let on_host = self.here.as_ref().map(|here| resolved(here, bytes_path(text)));
-        if let Some(path) = on_host.and_then(|place| self.in_vault(&place)) {
+        if let Some(path) = on_host.and_then(|host_path| self.in_vault(&host_path)) {
             // What is no name is told about.
             return Ok(VaultPath::parse(&path.to_bytes()).map_err(VaultError::from)?);
         }
@@ -71,10 +72,10 @@ impl Standing {
         let Some((folder, at)) = further.into_iter().find(|(_, at)| path.is_within(at)) else {
             return path.to_string();
         };
-        let mut place = folder.clone();
-        place.extend(path.names()[at.names().len()..].iter().map(|name| bytes_path(name)));
-        let shown = self.here.as_ref().map(|here| relative(here, &place));
-        display_bytes(shown.unwrap_or(place).as_os_str().as_bytes())
+        let mut host_path = folder.clone();
+        host_path.extend(path.names()[at.names().len()..].iter().map(|name| bytes_path(name)));
+        let shown = self.here.as_ref().map(|here| relative(here, &host_path));
+        display_bytes(shown.unwrap_or(host_path).as_os_str().as_bytes())
     }
 
     /// A text with the paths in further folders of the vault as people read them, such as the message of an error.
@@ -117,10 +118,10 @@ pub(crate) fn resolved(here: &Path, path: &Path) -> PathBuf {
 }
 
 /// The way from a folder of the host to something.
-fn relative(here: &Path, place: &Path) -> PathBuf {
-    let shared = here.components().zip(place.components()).take_while(|(a, b)| a == b).count();
+fn relative(here: &Path, host_path: &Path) -> PathBuf {
+    let shared = here.components().zip(host_path.components()).take_while(|(a, b)| a == b).count();
     let up = here.components().skip(shared).map(|_| Component::ParentDir);
-    let way: PathBuf = up.chain(place.components().skip(shared)).collect();
+    let way: PathBuf = up.chain(host_path.components().skip(shared)).collect();
     if way.as_os_str().is_empty() { PathBuf::from(".") } else { way }
 }
 

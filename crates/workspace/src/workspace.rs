@@ -13,8 +13,8 @@ use offshoot_vault::{Actor, Vault, VaultError, Workspace, WorkspaceState, check_
 
 use crate::error::{Result, ServiceError};
 use crate::friendly::friendly_name;
-use crate::hold::share_workspace;
 use crate::resolve::{HEAD, Point};
+use crate::workspace_lock::share_workspace;
 
 /// A workspace about to be made.
 #[derive(Clone, Debug)]

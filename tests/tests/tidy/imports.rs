@@ -1,7 +1,7 @@
 //! Which file of a crate imports which, read from its `use` declarations and paths.
 //!
 //! A name that another module passes on with `pub use` counts for the file that defines it. `mod child;` alone is no import, and
-//! neither is anything that only tests have.
+//! neither is the module that `pub(in module)` names, nor anything that only tests have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -210,6 +210,10 @@ impl Reader<'_> {
                 }
                 index + 1
             }
+            // Who may see something is not what it needs.
+            "pub" if tokens.get(index + 2).is_some_and(|token| token.is_word("in")) => {
+                closing(tokens, index + 1).map_or(tokens.len(), |end| end + 1)
+            }
             _ => {
                 let (path, next) = path(tokens, index);
                 let follows_dot = index > 0 && tokens[index - 1].is_mark('.');
@@ -361,6 +365,16 @@ mod tests {
         ];
         let expected = ["a.rs -> p.rs p/c.rs p/d.rs", "p.rs -> p/c.rs p/d.rs", "p/d.rs -> p/c.rs"];
         assert_eq!(shown(&files), expected);
+    }
+
+    #[test]
+    fn who_may_see_something_is_no_import() {
+        let files = [
+            ("lib.rs", "mod a;"),
+            ("a.rs", "mod b; use b::B;"),
+            ("a/b.rs", "pub(in crate::a) struct B { pub(in super::super::a) c: u8 }"),
+        ];
+        assert_eq!(shown(&files), ["a.rs -> a/b.rs"]);
     }
 
     #[test]

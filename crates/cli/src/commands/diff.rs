@@ -6,7 +6,6 @@ use std::io::IsTerminal;
 use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Hint, Text};
 use offshoot_store::Id;
-use offshoot_text::stat;
 use offshoot_tree::diff::FileDiff;
 use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{Vault, Workspace};
@@ -20,6 +19,7 @@ use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::render::columns::side_by_side;
 use crate::render::listing::{EXPAND, Listing, METADATA};
+use crate::render::stat;
 use crate::render::words::{Marks, word_diff};
 use crate::{pager, render, terminal};
 

@@ -8,9 +8,9 @@ use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, fsconfig_set_flag, fsconfig_set_string, fsopen};
 
-use super::Step;
+use super::detached_mount::{attach, finish_mount, overlay, tmpfs};
 use super::files::make_directories;
-use super::mounts::{attach, finish_mount, overlay, tmpfs};
+use super::step::Step;
 use crate::script::{CacheScript, MOST_CACHES, Script, UpperScript};
 
 /// A descriptor for each cache.

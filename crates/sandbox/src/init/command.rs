@@ -5,7 +5,9 @@ use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
-use super::{Failure, Step, findings, socket, step, terminal};
+use super::descriptors::socket;
+use super::step::{Failure, Step, step};
+use super::{findings, terminal};
 use crate::in_force::Findings;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;

@@ -7,7 +7,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
-use super::mounts::{attach, devpts, tmpfs};
+use super::detached_mount::{attach, devpts, tmpfs};
 
 /// The devices that every program may expect: on the host, inside.
 const DEVICES: [&CStr; 6] =

@@ -4,20 +4,20 @@
 //! says what to run in it. Nothing here allocates: there is room for a few guests and one command line.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, accept_with};
 
 use super::command::{self, Started};
-use super::{Failure, terminal};
+use super::descriptors::{DOOR, let_go_of_streams, socket};
+use super::step::Failure;
+use super::terminal;
 use crate::message::{Buffer, Kind, Message};
 use crate::script::Script;
 use crate::sys::{self, Pointers, Stack};
 
-/// Where the init keeps the socket that it listens at.
-pub(crate) const DOOR: RawFd = super::SOCKET + 1;
 /// How many can be there at a time beside the first.
 const MOST_GUESTS: usize = 8;
 /// The door, and a place for each guest.
@@ -177,7 +177,7 @@ impl<'a> Guests<'a> {
 
 /// Waits for nothing: even the end of the other side is told by another place.
 fn nothing<'f>() -> PollFd<'f> {
-    PollFd::from_borrowed_fd(super::socket(), PollFlags::empty())
+    PollFd::from_borrowed_fd(socket(), PollFlags::empty())
 }
 
 impl Guest {
@@ -209,7 +209,7 @@ impl Guest {
             })
         };
         let started = command::start(script, true, said.directory, &mut execute, buffer, stack);
-        super::let_go_of_streams();
+        let_go_of_streams();
         let connection = self.connection.as_fd();
         match started {
             Ok((Started::Running(pid), _)) => {

@@ -1,22 +1,21 @@
 //! Making the inside, mount by mount.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
-    fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount,
-    open_tree, unmount,
-};
+use rustix::mount::{UnmountFlags, unmount};
 
 use super::caches;
+use super::detached_mount::{
+    RESTRICTED, attach, clone_mount, clone_tree, mount_proc, overlay, tmpfs,
+};
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
-use super::{Detail, Failure, Step, step, step_at};
+use super::step::{Failure, Step, step, step_at};
 use crate::in_force::Findings;
-use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
+use crate::script::{FilesScript, HomeScript, Script};
 use crate::sys;
 use offshoot_vocabulary::HomeView;
 
@@ -34,8 +33,6 @@ pub(super) struct Made {
     /// What is in force by that.
     pub(super) findings: Findings,
 }
-
-const RESTRICTED: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 
 /// Makes everything that the command will see.
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
@@ -106,105 +103,6 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
 fn directory(path: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())
-}
-
-/// Stacks layers. Names are short and relative, so no number of them exceeds what a call takes.
-pub(super) fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
-    let context = step(name, fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC))?;
-    let mount = configure_overlay(context.as_fd(), layers);
-    let mount = mount.map_err(|errno| {
-        let detail = kernel_log(context.as_fd());
-        Failure { step: name, errno, index: 0, detail }
-    })?;
-    // A work directory that was used before makes the kernel mount without a word, but read-only.
-    let flags = step(name, rustix::fs::fstatvfs(&mount))?.f_flag;
-    let read_only = flags.contains(rustix::fs::StatVfsMountFlags::RDONLY);
-    match read_only && layers.upper.is_some() {
-        true => step(Step::ReadOnlyLayers, Err(Errno::ROFS)),
-        false => Ok(mount),
-    }
-}
-
-fn configure_overlay(context: BorrowedFd<'_>, layers: &OverlayScript) -> Result<OwnedFd, Errno> {
-    fsconfig_set_string(context, c"source", c"offshoot")?;
-    fsconfig_set_flag(context, c"userxattr")?;
-    for lower in &layers.lower {
-        fsconfig_set_string(context, c"lowerdir+", lower.as_c_str())?;
-    }
-    for data in &layers.data {
-        fsconfig_set_string(context, c"datadir+", data.as_c_str())?;
-    }
-    if let Some(upper) = &layers.upper {
-        // Durability is the seal's job: the kernel syncs nothing on unmount.
-        fsconfig_set_flag(context, c"volatile")?;
-        fsconfig_set_string(context, c"upperdir", upper.directory.as_c_str())?;
-        fsconfig_set_string(context, c"workdir", upper.work.as_c_str())?;
-    }
-    finish_mount(context)
-}
-
-pub(super) fn finish_mount(context: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
-    fsconfig_create(context)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
-}
-
-/// What the kernel has to say about a mount that failed.
-fn kernel_log(context: BorrowedFd<'_>) -> Detail {
-    let mut detail = Detail::NONE;
-    // Messages start with a letter for their weight and a blank.
-    match rustix::io::read(context, &mut detail.text) {
-        Ok(length) if length > 2 => {
-            detail.text.copy_within(2..length, 0);
-            detail.length = (length - 2) as u8;
-            detail
-        }
-        _ => Detail::NONE,
-    }
-}
-
-fn clone_mount(path: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    open_tree(CWD, path, flags)
-}
-
-fn clone_tree(path: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE;
-    let tree = open_tree(CWD, path, flags)?;
-    sys::restrict_mounts(tree.as_fd(), RESTRICTED)?;
-    Ok(tree)
-}
-
-/// Puts a mount at a path.
-pub(super) fn attach(mount: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
-    move_mount(mount, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-}
-
-pub(super) fn tmpfs(mode: &CStr) -> Result<OwnedFd, Errno> {
-    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(&context, c"mode", mode)?;
-    finish_mount(context.as_fd())
-}
-
-pub(super) fn devpts() -> Result<OwnedFd, Errno> {
-    let context = fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(&context, c"ptmxmode", c"0666")?;
-    fsconfig_set_string(&context, c"mode", c"0620")?;
-    fsconfig_create(&context)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
-}
-
-fn mount_proc() -> Result<(), Errno> {
-    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&context)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    attach(mount.as_fd(), c"/proc")
 }
 
 /// Makes a read-only copy of the host's mounts the root, and lets go of the original.

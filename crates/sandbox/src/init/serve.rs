@@ -10,10 +10,10 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::command::{Started, Told};
+use super::descriptors::socket;
 use super::guests::{Guests, PLACES};
 use super::mounts::Made;
 use super::network;
-use super::socket;
 use super::terminal::Terminal;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;

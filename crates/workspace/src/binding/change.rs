@@ -5,18 +5,16 @@ use std::path::{Path, PathBuf};
 use offshoot_host::FolderIdentity;
 use offshoot_store::Id;
 use offshoot_tree::display_bytes;
-use offshoot_vault::{
-    Actor, Binding, Home, ImportOptions, ImportReport, Imported, NewSnapshot, Transaction, Vault,
-    Workspace, check_name, name_from,
-};
+use offshoot_vault::{Binding, Home, NewSnapshot, Vault, Workspace, check_name, name_from};
 
+use super::bind::{Bound, NewFolder, bind, numbered};
+use super::bindable::check_folder;
 use super::error::BindingError;
 use super::git::git_name;
-use super::place::check_folder;
-use super::{BindingService, capture};
+use super::service::BindingService;
+use crate::commit::{Folders, HomeOptions};
 use crate::error::{Result, ServiceError};
 use crate::git::{GIT_SUFFIX, is_git_directory_on_host, is_git_folder_name, outside};
-use crate::home::{Folders, HomeOptions};
 use crate::suggest::similar;
 
 /// A folder to be bound.
@@ -28,17 +26,6 @@ pub struct NewBinding<'a> {
     pub name: Option<&'a str>,
     /// The user's home, which is never bound, nor is anything that holds it.
     pub user_home: Option<&'a Path>,
-}
-
-/// A folder that was bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
-    /// The binding.
-    pub binding: Binding,
-    /// The operation that made it.
-    pub operation: Option<Id>,
-    /// What was found in all folders.
-    pub report: ImportReport,
 }
 
 /// A binding that was changed, or is gone.
@@ -68,7 +55,7 @@ impl BindingService<'_> {
     /// Binds a further folder and takes in what is in it. The folder itself is not touched.
     pub fn add(
         &self,
-        home: &Home,
+        registry: &Home,
         new: &NewBinding<'_>,
         options: &HomeOptions<'_>,
     ) -> Result<Bound> {
@@ -77,26 +64,31 @@ impl BindingService<'_> {
         let folders = Folders::lock(self.vault, &self.actor, options)?;
         let before = folders.bindings();
         let git = is_own_git_directory(before, &directory);
-        self.refuse(home, &directory, new.user_home, before, git)?;
+        self.refuse(registry, &directory, new.user_home, before, git)?;
         let name = match new.name {
             None if git => git_name(before),
             wanted => free_name(wanted, &directory, before)?,
         };
         match git {
-            true => home.note_further_folder(self.vault)?,
-            false => home.claim_folder(self.vault, &directory)?,
+            true => registry.note_further_folder(self.vault)?,
+            false => registry.claim_folder(self.vault, &directory)?,
         }
         let folder = NewFolder { name: &name, directory: &directory, git };
         let added = bind(self.vault, &self.actor, &folder, before, &options.import);
         if added.is_err() {
             // The error that stopped it is the one to report; a link that is left does not count without the binding.
-            drop(home.relink(self.vault));
+            drop(registry.relink(self.vault));
         }
         added
     }
 
     /// Lets go of a folder: it is taken out of the main line. The folder itself is not touched.
-    pub fn remove(&self, home: &Home, name: &str, options: &HomeOptions<'_>) -> Result<Rebound> {
+    pub fn remove(
+        &self,
+        registry: &Home,
+        name: &str,
+        options: &HomeOptions<'_>,
+    ) -> Result<Rebound> {
         let before = self.find(name)?;
         if before.is_first() {
             return Err(BindingError::First.into());
@@ -123,7 +115,7 @@ impl BindingService<'_> {
         if !committed.value {
             return Err(BindingError::Overtaken.into());
         }
-        home.relink(self.vault)?;
+        registry.relink(self.vault)?;
         Ok(Rebound { before, after: None, operation: committed.operation })
     }
 
@@ -131,7 +123,7 @@ impl BindingService<'_> {
     /// interrupted in it is left for later: it may need the folder to be where it is said to be.
     pub fn relocate(
         &self,
-        home: &Home,
+        registry: &Home,
         name: &str,
         new: &NewBinding<'_>,
         options: &HomeOptions<'_>,
@@ -146,11 +138,11 @@ impl BindingService<'_> {
         if stays && FolderIdentity::of(&directory) == before.identity {
             return Ok(Rebound { after: Some(before.clone()), before, operation: None });
         }
-        let refused = self.refuse(home, &directory, new.user_home, &others, before.git);
-        refused.map_err(|error| made_by_mistake(home, &before, error))?;
+        let refused = self.refuse(registry, &directory, new.user_home, &others, before.git);
+        refused.map_err(|error| made_by_mistake(registry, &before, error))?;
         require_git_directory(&before.name, &directory)?;
         if !before.git {
-            home.claim_folder(self.vault, &directory)?;
+            registry.claim_folder(self.vault, &directory)?;
         }
         let committed = self.vault.transact("binding move", &self.actor, |tx| {
             if tx.bindings()? != bindings {
@@ -167,7 +159,7 @@ impl BindingService<'_> {
             });
             Ok(Some(after))
         });
-        home.relink(self.vault)?;
+        registry.relink(self.vault)?;
         let committed = committed?;
         let after = Some(committed.value.ok_or(BindingError::Overtaken)?);
         Ok(Rebound { before, after, operation: committed.operation })
@@ -176,13 +168,13 @@ impl BindingService<'_> {
     /// Fails where a folder must not be bound beside these. A git directory may be in other vaults as well.
     fn refuse(
         &self,
-        home: &Home,
+        registry: &Home,
         directory: &Path,
         user_home: Option<&Path>,
         others: &[Binding],
         git: bool,
     ) -> Result<()> {
-        check_folder(home, directory, user_home, false)?;
+        check_folder(registry, directory, user_home, false)?;
         if let Some(same) = others.iter().find(|other| other.host_path() == directory) {
             let (path, name) = (directory.to_owned(), shown_name(same).to_owned());
             return Err(BindingError::Already { path, name }.into());
@@ -197,7 +189,7 @@ impl BindingService<'_> {
                 return Err(BindingError::Nested { inner: outer, outer: inner }.into());
             }
         }
-        match home.find_bound(directory)?.filter(|_| !git) {
+        match registry.find_bound(directory)?.filter(|_| !git) {
             Some((listed, bound)) if listed.id != self.vault.id() => {
                 let (path, vault) = (directory.to_owned(), listed.name);
                 Err(BindingError::OtherVault { path, bound, vault, unused: None }.into())
@@ -205,47 +197,6 @@ impl BindingService<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// A folder that is about to be bound, with nothing against it.
-pub(super) struct NewFolder<'a> {
-    pub(super) name: &'a str,
-    pub(super) directory: &'a Path,
-    /// The git directory of the first folder.
-    pub(super) git: bool,
-}
-
-impl NewFolder<'_> {
-    fn binding(&self, id: Id, created_ms: u64) -> Binding {
-        Binding { git: self.git, ..Binding::new(id, self.name, self.directory, created_ms) }
-    }
-}
-
-/// Takes in what is in a folder, with all others, and records it as one of the vault's.
-pub(super) fn bind(
-    vault: &Vault,
-    actor: &Actor,
-    folder: &NewFolder<'_>,
-    before: &[Binding],
-    options: &ImportOptions,
-) -> Result<Bound> {
-    let mut all = before.to_vec();
-    all.push(folder.binding(Id::random(), 0));
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    let imported = capture(vault, &all, options)?;
-    let committed = vault.transact("binding add", actor, |tx| {
-        if tx.bindings()? != before {
-            return Ok(None);
-        }
-        let binding = folder.binding(tx.new_id(), tx.time_ms());
-        imported.record(tx)?;
-        move_head(tx, &imported)?;
-        tx.set_binding(&binding)?;
-        tx.summary(format!("bind {} as {}", display_bytes(&binding.path), folder.name));
-        Ok(Some(binding))
-    })?;
-    let binding = committed.value.ok_or(BindingError::Overtaken)?;
-    Ok(Bound { binding, operation: committed.operation, report: imported.report })
 }
 
 /// Whether a directory is the one that the first folder names as its git directory.
@@ -266,12 +217,12 @@ fn require_git_directory(name: &str, directory: &Path) -> Result<()> {
 }
 
 /// Says of a vault that has the new place of a folder which is gone whether it can go: it may have been made by mistake.
-fn made_by_mistake(home: &Home, before: &Binding, error: ServiceError) -> ServiceError {
+fn made_by_mistake(registry: &Home, before: &Binding, error: ServiceError) -> ServiceError {
     match error {
         ServiceError::Binding(BindingError::OtherVault { path, bound, vault, .. })
             if before.is_gone() && path == bound =>
         {
-            let other = home.peek(Some(&vault), &path).ok().flatten();
+            let other = registry.peek(Some(&vault), &path).ok().flatten();
             let unused = Some(other.is_some_and(|other| is_unused(&other)));
             BindingError::OtherVault { path, bound, vault, unused }.into()
         }
@@ -301,19 +252,6 @@ fn is_unused(vault: &Vault) -> bool {
 /// What a person calls a binding.
 pub fn shown_name(binding: &Binding) -> &str {
     if binding.is_first() { "/" } else { &binding.name }
-}
-
-/// Makes what was captured the newest state of the main line.
-fn move_head(tx: &mut Transaction<'_, '_>, imported: &Imported) -> offshoot_vault::Result<()> {
-    let parents = tx.head()?.into_iter().collect();
-    let snapshot = tx.add_snapshot(NewSnapshot {
-        root: imported.root,
-        content: imported.content,
-        parents,
-        reason: "import".to_owned(),
-        message: None,
-    })?;
-    tx.set_head(snapshot.id)
 }
 
 /// The folder by its path without links.
@@ -347,13 +285,4 @@ fn free_name(wanted: Option<&str>, directory: &Path, taken: &[Binding]) -> Resul
     let own = name_from(own.as_encoded_bytes());
     let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);
     Ok(numbered(own, if is_git { GIT_SUFFIX } else { "" }, taken))
-}
-
-/// The first name that nothing has yet: as it is, or with a number.
-pub(super) fn numbered(own: &str, suffix: &str, taken: &[Binding]) -> String {
-    let first = format!("{own}{suffix}");
-    let more = (2..).map(|number| format!("{own}-{number}{suffix}"));
-    let mut names = std::iter::once(first.clone()).chain(more);
-    let is_free = |name: &String| !taken.iter().any(|binding| binding.name == *name);
-    names.find(is_free).unwrap_or(first)
 }

@@ -11,24 +11,24 @@ pub(crate) struct KnownCache {
     pub(crate) name: &'static str,
     /// Programs that use it.
     pub(crate) programs: &'static [&'static str],
-    /// Where it is: the first place that there is.
-    places: &'static [Place],
+    /// Where it is: the first that there is.
+    locations: &'static [CacheLocation],
 }
 
 /// Where a cache may be.
 #[derive(Debug)]
-enum Place {
+enum CacheLocation {
     /// Below the directory that a variable names, where it names one.
     Variable(&'static str, &'static str),
     /// Below the user's home.
     Home(&'static str),
 }
 
-use Place::{Home, Variable};
+use CacheLocation::{Home, Variable};
 
 macro_rules! caches {
-    ($($name:literal [$($program:literal)*] $($place:expr),+;)*) => {
-        &[$(KnownCache { name: $name, programs: &[$($program),*], places: &[$($place),+] }),*]
+    ($($name:literal [$($program:literal)*] $($location:expr),+;)*) => {
+        &[$(KnownCache { name: $name, programs: &[$($program),*], locations: &[$($location),+] }),*]
     };
 }
 
@@ -63,7 +63,7 @@ pub(crate) const KNOWN: &[KnownCache] = caches! {
 impl KnownCache {
     /// Where the cache is for a command with these variables; nothing where it has no home.
     pub(crate) fn path(&self, environment: &[(OsString, OsString)]) -> Option<PathBuf> {
-        self.places.iter().find_map(|place| match place {
+        self.locations.iter().find_map(|location| match location {
             Variable(name, below) => Some(joined(directory(environment, name)?, below)),
             Home(below) => Some(joined(directory(environment, "HOME")?, below)),
         })
@@ -82,10 +82,11 @@ impl KnownCache {
 
 /// The directories that belong to tools, by the variables of a command: their caches, and what those variables name.
 pub(crate) fn tool_directories(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
-    let named = KNOWN.iter().flat_map(|known| known.places).filter_map(|place| match place {
-        Variable(name, _) => directory(environment, name).map(Path::to_owned),
-        Home(_) => None,
-    });
+    let named =
+        KNOWN.iter().flat_map(|known| known.locations).filter_map(|location| match location {
+            Variable(name, _) => directory(environment, name).map(Path::to_owned),
+            Home(_) => None,
+        });
     let mut all: Vec<PathBuf> = named.collect();
     all.extend(KNOWN.iter().filter_map(|known| known.path(environment)));
     all.sort();

@@ -9,7 +9,7 @@ use offshoot_tree::{Body, ConflictRecord, Entry, Meta, RecordedSide, Tree, TreeE
 use offshoot_tree::{ConflictKind, Version};
 use offshoot_vault::{NewContent, Vault};
 
-use super::{OpenConflict, Resolution, ResolveOptions, place};
+use super::{OpenConflict, Resolution, ResolveOptions, dispute};
 use crate::error::{Result, ServiceError};
 
 /// Decides conflicts in one way.
@@ -80,8 +80,8 @@ impl Decider<'_> {
         else {
             return Ok(false);
         };
-        if let Some(label) = place::chosen_side(conflict, self.resolution)? {
-            place::give(editor, self.tree, conflict, now, label)?;
+        if let Some(label) = dispute::chosen_side(conflict, self.resolution)? {
+            dispute::give(editor, self.tree, conflict, now, label)?;
             return Ok(true);
         }
         let sides = conflict.active_sides();
@@ -171,7 +171,7 @@ impl Decider<'_> {
             Some(version) if has(conflict, ConflictKind::RenameRename) => version.path.clone(),
             _ => conflict.path.clone(),
         };
-        let disputed = place::dispute_at(editor, &place)?.filter(|_| place != conflict.path);
+        let disputed = dispute::dispute_at(editor, &place)?.filter(|_| place != conflict.path);
         for other in moved_to(editor, conflict, &place)? {
             let is_beside = |record: &ConflictRecord| record.beside.contains(&other);
             if !disputed.as_deref().is_some_and(is_beside) {
@@ -190,7 +190,7 @@ impl Decider<'_> {
             }
             Some(_) => Ok(()),
             None => {
-                place::check_free(editor, conflict, &place, &entry)?;
+                dispute::check_free(editor, conflict, &place, &entry)?;
                 put(editor, &place, entry)
             }
         }
@@ -211,7 +211,7 @@ impl Decider<'_> {
             Body::File { .. } => Meta { mtime: Mtime::now(), ..now.meta },
             _ => Meta::of_new(0o644),
         };
-        place::put_away_losers(editor, conflict)?;
+        dispute::put_away_losers(editor, conflict)?;
         Ok(editor.put(&conflict.path, Entry::new(meta, body))?)
     }
 

@@ -13,7 +13,7 @@ use offshoot_store::Id;
 use super::envelope::ExecutionResult;
 use super::request::{CommandLine, ExecutionPlace, ExecutionRequest};
 use crate::error::{Result, ServiceError};
-use crate::policy::{Places, context_of, judge};
+use crate::policy::{CommandPaths, context_of, judge};
 
 /// A request that may run.
 ///
@@ -179,13 +179,13 @@ pub(super) struct Surroundings<'a> {
     /// Where the command starts.
     pub(super) cwd: &'a Path,
     /// The user's home.
-    pub(super) home: Option<&'a Path>,
+    pub(super) user_home: Option<&'a Path>,
 }
 
 impl Surroundings<'_> {
     fn context(&self, request: &ExecutionRequest) -> Context {
-        let Self { vault: _, policy: _, workspace, folders, cwd, home } = *self;
-        context_of(request, &Places { workspace, folders, cwd, home })
+        let Self { vault: _, policy: _, workspace, folders, cwd, user_home } = *self;
+        context_of(request, &CommandPaths { workspace, folders, cwd, user_home })
     }
 }
 

@@ -33,13 +33,14 @@ impl ProxyRuntime<'_> {
         let (Some(in_force), Some(project)) = (&result.in_force, &result.mountpoint) else {
             return DiscardedFiles::default();
         };
-        let home = self.options.home.as_deref().and_then(|home| home.canonicalize().ok());
+        let user_home = self.options.home.as_deref();
+        let user_home = user_home.and_then(|home| home.canonicalize().ok());
         let mut directories = tool_directories(&request.environment);
         directories.extend(folders.iter().chain(&self.options.hidden).cloned());
         // Another directory that is thrown away is looked at by itself.
         directories.extend(in_force.scratch.iter().map(|scratch| scratch.path.clone()));
         directories.push(project.clone());
-        find(&ended.keeper, &in_force.scratch, &Ignored { home, directories }, project)
+        find(&ended.keeper, &in_force.scratch, &Ignored { user_home, directories }, project)
     }
 }
 
@@ -47,14 +48,14 @@ impl ProxyRuntime<'_> {
 #[derive(Debug)]
 struct Ignored {
     /// The user's home: names in it that start with a dot are state of tools, unless they are settings.
-    home: Option<PathBuf>,
+    user_home: Option<PathBuf>,
     /// Directories that are kept, hidden, or full of what tools can get again.
     directories: Vec<PathBuf>,
 }
 
 impl Ignored {
     fn has(&self, path: &Path, kind: FileType) -> bool {
-        let in_home = self.home.is_some() && path.parent() == self.home.as_deref();
+        let in_home = self.user_home.is_some() && path.parent() == self.user_home.as_deref();
         let name = path.file_name().unwrap_or_default().as_bytes();
         let is_state =
             || name.starts_with(b".") && (kind == FileType::Directory || !is_setting(path, name));

@@ -24,7 +24,7 @@ use super::summary::{is_directory_time, shortened};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::wire;
+use crate::wire::{skip_reason, stored_envelope};
 
 /// At most so many things that are not kept are named one by one.
 const MOST_NAMED: usize = 10;
@@ -225,7 +225,7 @@ impl ProxyRuntime<'_> {
         state: State,
         workspace: Option<Id>,
     ) -> Result<(), VaultError> {
-        let envelope = wire::stored_envelope(request, result, state);
+        let envelope = stored_envelope(request, result, state);
         for (name, value) in details(request, result) {
             tx.detail(&name, value);
         }
@@ -327,7 +327,7 @@ fn not_kept(sealed: &Captured) -> Vec<String> {
                 SkipReason::Attributes(names) => {
                     format!("/{path}: these attributes are not kept: {}", names.join(", "))
                 }
-                other => format!("/{path} is not kept: {}", wire::skip_reason(other).1),
+                other => format!("/{path} is not kept: {}", skip_reason(other).1),
             }
         })
         .collect();

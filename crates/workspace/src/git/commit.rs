@@ -1,116 +1,39 @@
 //! A git commit of exactly what came home, whatever else the person has changed or staged.
 
+mod came_home;
+mod committed;
 mod hooks;
 mod join;
 mod late;
 mod modes;
+mod prepared;
 mod rehearsal;
 mod wanted;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offshoot_store::Id;
-use offshoot_tree::diff::Change;
-use offshoot_tree::{RootId, VaultPath};
+use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 
-use super::apart::GitReport;
 use super::error::{GitError, GitResult};
 use super::export::{Contents, Stream, mode_of};
-use super::folder::GitFolder;
 use super::identity::Identity;
-use super::marks::{Marks, changed, put_entries};
+use super::marks::put_entries;
 use super::moved::{move_refs, step, step_through};
 use super::own_index::OwnIndex;
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
+pub use came_home::{CameHome, GitWords};
+use committed::commit_note;
+pub use committed::{AboutTo, GitCommitted};
 use join::Kept;
 use modes::Modes;
+pub use prepared::GitCommit;
 use rehearsal::Rehearsal;
 use wanted::Wanted;
 
-/// What of a vault came into a folder.
-#[derive(Clone, Copy, Debug)]
-pub struct CameHome<'a> {
-    /// The folder's place in the vault's tree.
-    pub at: &'a VaultPath,
-    /// What changed in the folder.
-    pub changes: &'a [Change],
-    /// What the folder was.
-    pub before: RootId,
-    /// What the workspace offered.
-    pub offered: RootId,
-    /// What the workspace has, whether or not it comes home.
-    pub workspace: RootId,
-    /// What the folder is now.
-    pub after: RootId,
-    /// What became of its repository.
-    pub git: &'a GitReport,
-}
-
-/// What the commit says.
-#[derive(Clone, Copy, Debug)]
-pub struct GitWords<'a> {
-    /// The message.
-    pub message: &'a str,
-    /// The workspace that it came from.
-    pub workspace: &'a str,
-    /// The commands whose work it is.
-    pub execs: &'a [Id],
-}
-
-/// A commit that was made, or would be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitCommitted {
-    /// Its id.
-    pub commit: String,
-    /// The branch that is checked out, if one is.
-    pub branch: Option<String>,
-    /// The ref that it moved: the branch, or `HEAD` where none is checked out.
-    pub reference: String,
-    /// Where that was before; nothing where it is the first commit.
-    pub before: Option<String>,
-    /// How many files it changes.
-    pub files: u64,
-    /// The ref with the workspace's own commits that it merges; it is gone, unless a checkout uses it.
-    pub merged: Option<String>,
-    /// Where that ref was.
-    pub merged_commit: Option<String>,
-    /// Whether that ref is still there, because a checkout uses it.
-    pub merged_stays: bool,
-    /// Whether it was made here; otherwise it is the workspace's own.
-    pub is_new: bool,
-    /// Hooks of the repository that were not run.
-    pub hooks: Vec<String>,
-    /// Whether git would have signed it, which is not done here.
-    pub unsigned: bool,
-}
-
-/// Told of a commit right before git moves to it; where that fails, git does not.
-pub type AboutTo<'a> = &'a dyn Fn(&GitCommitted) -> Result<()>;
-
-/// A commit about to be made: what the person had not committed is known from before anything came home.
-#[derive(Debug)]
-pub struct GitCommit {
-    folder: GitFolder,
-    identity: Identity,
-    /// Files of the repository with changes that are not committed, staged or not.
-    dirty: BTreeSet<Vec<u8>>,
-    /// Those that git was told to overlook.
-    overlooked: Marks,
-}
-
 impl GitCommit {
-    /// Looks at the repository before anything comes home. Fails where no commit could be made.
-    pub fn prepare(folder: GitFolder) -> GitResult<Self> {
-        folder.check_at_rest()?;
-        let identity = Identity::of(&folder.git)?;
-        let dirty = changed(&folder.git)?;
-        let overlooked = Marks::overlooked(&folder.git)?.changed(&folder)?;
-        Ok(Self { folder, identity, dirty, overlooked })
-    }
-
     /// Fails where what comes home is in files that the person changed too: a commit of them would hold more than the workspace's work.
     pub fn check(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
         let wanted = self.wanted(vault, came)?;
@@ -128,11 +51,6 @@ impl GitCommit {
         let both = wanted.into_iter().filter(|path| overlooked.contains(path)).collect();
         let commands = overlooked.commands(&self.folder);
         Err(GitError::Overlooked { paths: paths(&both), commands }.into())
-    }
-
-    /// Whether the person has changes in a file that are not committed.
-    fn is_changed(&self, path: &[u8]) -> bool {
-        self.dirty.contains(path) || self.overlooked.contains(path)
     }
 
     /// Fails where commits that were kept apart before would be merged, and cannot be. Git gets the objects of the merge for that.
@@ -368,15 +286,6 @@ impl GitCommit {
     fn vault_path(&self, at: &VaultPath, path: &[u8]) -> Option<VaultPath> {
         let below = VaultPath::parse(self.folder.in_folder(path)?).ok()?;
         Some(at.concat(&below))
-    }
-}
-
-/// What the log of a branch says of a commit.
-fn commit_note(parent: Option<&str>, message: &str) -> String {
-    let subject = message.lines().next().unwrap_or_default();
-    match parent {
-        Some(_) => format!("commit: {subject}"),
-        None => format!("commit (initial): {subject}"),
     }
 }
 

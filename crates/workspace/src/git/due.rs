@@ -69,7 +69,7 @@ pub(crate) fn git_due_of(vault: &Vault, workspace: &Id) -> Result<Option<GitDue>
 /// Says that the git commit of a workspace is made, or is not wanted any more.
 pub fn forget_git_due(vault: &Vault, actor: &Actor, workspace: &Id) -> Result<()> {
     if parsed(vault.git_due()?.as_deref()).iter().any(|due| due.workspace == *workspace) {
-        vault.transact("git commit", actor, |tx| forget(tx, workspace))?;
+        vault.transact("git commit", actor, |tx| clear_due(tx, workspace))?;
     }
     Ok(())
 }
@@ -83,7 +83,7 @@ pub fn announce_git_commit(
 ) -> Result<()> {
     let Some(due) = git_due_of(vault, workspace)? else { return Ok(()) };
     let due = GitDue { moving: Some(GitMove::of(made)), ..due };
-    vault.transact("git commit", actor, |tx| owe(tx, due.clone()))?;
+    vault.transact("git commit", actor, |tx| set_due(tx, due.clone()))?;
     Ok(())
 }
 
@@ -104,12 +104,15 @@ pub fn settle_git_due(
 }
 
 /// The same, as a part of something.
-pub(crate) fn forget(tx: &mut Transaction<'_, '_>, workspace: &Id) -> offshoot_vault::Result<()> {
+pub(crate) fn clear_due(
+    tx: &mut Transaction<'_, '_>,
+    workspace: &Id,
+) -> offshoot_vault::Result<()> {
     change(tx, workspace, None)
 }
 
 /// Remembers that one is to be made, in place of another of the same workspace.
-pub(crate) fn owe(tx: &mut Transaction<'_, '_>, due: GitDue) -> offshoot_vault::Result<()> {
+pub(crate) fn set_due(tx: &mut Transaction<'_, '_>, due: GitDue) -> offshoot_vault::Result<()> {
     change(tx, &due.workspace.clone(), Some(due))
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use offshoot_tree::{VaultPath, display_bytes};
 
-use super::apart::{InUse, WayOn};
+use super::merge::{InUse, WayOn};
 
 /// An error of the git program, or of what was asked of it.
 #[derive(Debug, thiserror::Error)]

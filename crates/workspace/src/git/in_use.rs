@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use offshoot_tree::VaultPath;
 
-use super::apart::InUse;
 use super::error::GitResult;
 use super::folder::{GitFolder, shared_dir};
+use super::merge::InUse;
 use super::repository::{State, led_over};
 use crate::error::Result;
 

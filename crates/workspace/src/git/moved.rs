@@ -8,13 +8,13 @@ use offshoot_vault::{Actor, Operation, Scope, Vault};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::apart::{GitEvent, GitNote, GitReport, InUse};
 use super::commit::GitCommitted;
-use super::due::forget;
+use super::due::clear_due;
 use super::error::GitResult;
 use super::folder::GitFolder;
 use super::index::Index;
 use super::marks::{Marks, put_entries};
+use super::merge::{GitEvent, GitNote, GitReport, InUse};
 use super::repository::{State, led_over, resolve};
 use crate::error::Result;
 
@@ -148,7 +148,7 @@ impl GitMove {
             tx.detail("merged", merged);
             tx.detail("merged_commit", tip);
             tx.record_always();
-            forget(tx, &workspace)
+            clear_due(tx, &workspace)
         })?;
         Ok(())
     }

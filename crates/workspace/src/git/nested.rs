@@ -4,21 +4,20 @@
 //! deleted. So where the file stays, all that was done in the working tree stays with it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
+use offshoot_host::disk::bytes_path;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Tree, VaultPath};
 use offshoot_vault::Binding;
 
-use super::apart::Checkout;
+use super::git_file::{leads_to, on_host, resolved};
+use super::merge::Checkout;
 use super::names::{is_name, within_repository};
 use super::planted::Planted;
 use super::repository::{State, gitfile, is_repository};
 use super::submodule::{Submodules, moved_to};
-use crate::binding::host_place;
 use crate::error::Result;
-use crate::home::bytes_path;
 
 /// What becomes of the working trees that changes made, moved or took away.
 #[derive(Clone, Debug, Default)]
@@ -170,12 +169,12 @@ impl Look<'_> {
             return Ok(None);
         }
         let (Some(was), Some(is)) = (was, self.after.file(&file)?) else { return Ok(None) };
-        let (here, place) = (on_host(self.bindings, repository), on_host(self.bindings, folder));
-        let (Some(here), Some(place)) = (here, place) else { return Ok(None) };
+        let (here, wanted) = (on_host(self.bindings, repository), on_host(self.bindings, folder));
+        let (Some(here), Some(wanted)) = (here, wanted) else { return Ok(None) };
         let found = match is_record {
-            true => resolved(&here, bytes_path(is.trim_ascii_end())) == Some(place.join(".git")),
+            true => resolved(&here, bytes_path(is.trim_ascii_end())) == Some(wanted.join(".git")),
             false => {
-                moved_to(&was, &is).and_then(|to| resolved(&here, Path::new(&to))) == Some(place)
+                moved_to(&was, &is).and_then(|to| resolved(&here, Path::new(&to))) == Some(wanted)
             }
         };
         Ok(found.then_some(file))
@@ -196,51 +195,9 @@ impl Look<'_> {
     }
 }
 
-/// The place in the vault that the `.git` file of a working tree leads to.
-pub(super) fn leads_to(
-    state: State<'_>,
-    folder: &VaultPath,
-    bindings: &[Binding],
-) -> Result<Option<VaultPath>> {
-    let Some(text) = state.file(&folder.join(b".git"))? else { return Ok(None) };
-    let (Some(target), Some(here)) = (gitfile(&text), on_host(bindings, folder)) else {
-        return Ok(None);
-    };
-    Ok(resolved(&here, bytes_path(target)).and_then(|place| in_vault(bindings, &place)))
-}
-
 /// Whether nothing is in a directory, or there is none.
 fn is_empty(tree: &Tree<'_>, path: &VaultPath) -> Result<bool> {
     let entry = tree.get(path)?;
     let directory = entry.as_ref().map(|entry| entry.directory());
     Ok(directory.is_none_or(|directory| directory.is_some_and(|found| found.entries == 0)))
-}
-
-/// Where a path is on the host.
-pub(super) fn on_host(bindings: &[Binding], path: &VaultPath) -> Option<PathBuf> {
-    host_place(bindings, path).map(|(_, place)| place)
-}
-
-/// Where a place on the host is in the vault.
-fn in_vault(bindings: &[Binding], place: &Path) -> Option<VaultPath> {
-    let found = bindings.iter().filter_map(|binding| {
-        let below = place.strip_prefix(binding.host_path()).ok()?;
-        let names = below.components().map(|part| part.as_os_str().as_bytes());
-        let path = names.fold(binding.at(), |path, name| path.join(name));
-        Some((below.components().count(), path))
-    });
-    found.min_by_key(|(depth, _)| *depth).map(|(_, path)| path)
-}
-
-/// What a path means that was written in a directory. No link is followed: there are none on the way to what Offshoot knows.
-pub(super) fn resolved(here: &Path, path: &Path) -> Option<PathBuf> {
-    let mut place = PathBuf::new();
-    for part in here.join(path).components() {
-        match part {
-            Component::ParentDir => place.pop().then_some(())?,
-            Component::CurDir => {}
-            part => place.push(part),
-        }
-    }
-    Some(place)
 }

@@ -16,8 +16,8 @@ use offshoot_vault::Binding;
 
 pub(super) use self::settings::moved_to;
 use self::settings::{Settings, adds_only_submodules};
+use super::git_file::{leads_to, on_host, resolved};
 use super::names::is_name;
-use super::nested::{leads_to, on_host, resolved};
 use super::planted::{Planted, sensitive};
 use super::repository::State;
 use crate::error::Result;

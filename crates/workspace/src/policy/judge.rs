@@ -26,7 +26,7 @@ fn script(command: &CommandLine) -> Script {
 
 /// Where things are for a request.
 #[derive(Debug)]
-pub(crate) struct Places<'a> {
+pub(crate) struct CommandPaths<'a> {
     /// Where the workspace is seen.
     pub(crate) workspace: &'a Path,
     /// Where further folders of it are seen.
@@ -34,21 +34,21 @@ pub(crate) struct Places<'a> {
     /// Where the command starts.
     pub(crate) cwd: &'a Path,
     /// The user's home.
-    pub(crate) home: Option<&'a Path>,
+    pub(crate) user_home: Option<&'a Path>,
 }
 
 /// What surrounds a request.
-pub(crate) fn context_of(request: &ExecutionRequest, places: &Places<'_>) -> Context {
+pub(crate) fn context_of(request: &ExecutionRequest, paths: &CommandPaths<'_>) -> Context {
     let value = |name: &OsStr| {
         let found = request.environment.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let set = request.set_by_caller.iter();
     Context {
-        workspace: places.workspace.to_owned(),
-        folders: places.folders.to_vec(),
-        cwd: places.cwd.to_owned(),
-        home: places.home.map(Path::to_owned),
+        workspace: paths.workspace.to_owned(),
+        folders: paths.folders.to_vec(),
+        cwd: paths.cwd.to_owned(),
+        home: paths.user_home.map(Path::to_owned),
         network: request.network,
         read_only: request.read_only,
         terminal: request.terminal.is_some(),

@@ -46,18 +46,22 @@ pub struct Replayed {
 pub struct ReplayService<'a> {
     vault: &'a Vault,
     policy: &'a Policy,
-    home: Option<&'a PathBuf>,
+    user_home: Option<&'a PathBuf>,
     /// Further folders of the vault as it is now.
     folders: Vec<PathBuf>,
 }
 
 impl<'a> ReplayService<'a> {
-    /// Works on a vault; `home` is the user's home.
-    pub fn new(vault: &'a Vault, policy: &'a Policy, home: Option<&'a PathBuf>) -> Result<Self> {
+    /// Works on a vault; `user_home` is the user's home.
+    pub fn new(
+        vault: &'a Vault,
+        policy: &'a Policy,
+        user_home: Option<&'a PathBuf>,
+    ) -> Result<Self> {
         let bindings = vault.bindings()?;
         let further = bindings.iter().filter(|binding| !binding.is_first());
         let folders = further.map(Binding::host_path).collect();
-        Ok(Self { vault, policy, home, folders })
+        Ok(Self { vault, policy, user_home, folders })
     }
 
     /// Decides again about all commands of a workspace, or of the vault.
@@ -100,7 +104,7 @@ impl<'a> ReplayService<'a> {
             cwd: result.cwd.as_ref().map_or_else(|| workspace.clone(), path),
             workspace,
             folders: self.folders.clone(),
-            home: self.home.cloned(),
+            home: self.user_home.cloned(),
             network: request.net,
             read_only: request.readonly,
             terminal: result.terminal,

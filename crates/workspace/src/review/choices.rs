@@ -8,9 +8,9 @@ use offshoot_vault::Vault;
 
 use super::listed::Listed;
 use super::{Mixed, Outcome, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
+use crate::commit::{Choice, SelectionStates};
 use crate::error::Result;
 use crate::git::git_directory;
-use crate::home::{Choice, SelectionStates};
 
 /// What a commit brings home: what was accepted or edited, and nothing else. The workspace is as it is now, after what was
 /// dropped is gone, and `listed` is what there is to decide about in it.

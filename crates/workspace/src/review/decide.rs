@@ -6,7 +6,7 @@ use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::{Entry, EntryKind, VaultPath};
 
 use super::Origin;
-use crate::home::HeldReason;
+use crate::commit::HeldReason;
 
 /// A path that changed, in pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use offshoot_tree::{Entry, EntryKind, Tree, VaultPath};
 use offshoot_vault::Vault;
 
 use crate::change::ChangeSummaryService;
+use crate::commit::{CommitPreview, HeldReason, Proposal};
 use crate::error::Result;
 use crate::git::git_directory;
-use crate::home::{CommitPreview, HeldReason, Proposal};
 
 /// A change to decide about.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(super) fn listed(
         proposal.stays().map(|held| (&held.change.path, held.reason)).collect();
     let (before, after) = proposal.sides();
     let (before, after) = (vault.tree(&before)?, vault.tree(&after)?);
-    let homes = Homes::of(proposal);
+    let targets = CommitTargets::of(proposal);
     let mut all = Vec::new();
     let mut own = summary.between(&proposal.base, &preview.tip.root, false)?.changes;
     part_moves(&mut own);
@@ -50,9 +50,9 @@ pub(super) fn listed(
         if held.is_none() && is_of_repository(&change) {
             continue;
         }
-        let home = homes.of_change(&change).cloned();
-        let source = home.map(|home| std::mem::replace(&mut change.path, home));
-        if held.is_some() || comes_home(&change, &before, &after)? {
+        let target = targets.of_change(&change).cloned();
+        let source = target.map(|target| std::mem::replace(&mut change.path, target));
+        if held.is_some() || is_committed(&change, &before, &after)? {
             all.push(Listed { change, source, held, made: false });
         }
     }
@@ -77,14 +77,14 @@ fn is_of_repository(change: &Change) -> bool {
 }
 
 /// Where changes come home that the main line has at other paths.
-struct Homes<'p> {
+struct CommitTargets<'p> {
     /// By the paths of what the workspace changed or added.
     stayed: HashMap<&'p VaultPath, &'p VaultPath>,
     /// By the old paths of what the workspace moved.
     moved: HashMap<&'p VaultPath, &'p VaultPath>,
 }
 
-impl<'p> Homes<'p> {
+impl<'p> CommitTargets<'p> {
     fn of(proposal: &'p Proposal) -> Self {
         let (mut stayed, mut moved) = (HashMap::new(), HashMap::new());
         let renames = if proposal.fits() { proposal.renames.as_slice() } else { &[] };
@@ -98,16 +98,16 @@ impl<'p> Homes<'p> {
     }
 
     fn of_change(&self, change: &Change) -> Option<&'p VaultPath> {
-        let home = match &change.moved {
+        let target = match &change.moved {
             Some((from, _)) => self.moved.get(from),
             None => self.stayed.get(&change.path),
         };
-        home.copied().filter(|home| **home != change.path)
+        target.copied().filter(|target| **target != change.path)
     }
 }
 
 /// Whether something of what a workspace did to a path comes home: nothing does where the main line did the same.
-fn comes_home(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bool> {
+fn is_committed(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bool> {
     let moved = change.moved.as_ref().map(|(from, _)| from);
     for path in moved.into_iter().chain([&change.path]) {
         let (before, after) = (before.get(path)?, after.get(path)?);

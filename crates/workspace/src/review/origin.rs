@@ -6,8 +6,8 @@ use offshoot_store::Id;
 use offshoot_tree::{VaultPath, diff};
 use offshoot_vault::{Snapshot, Vault, Workspace};
 
+use crate::commit::KEPT;
 use crate::error::Result;
-use crate::home::KEPT;
 
 /// Further back than this it is not looked for.
 const MOST_SNAPSHOTS: usize = 300;
@@ -46,10 +46,10 @@ pub(super) fn of(
         }
         // What stays at a commit was changed by whatever changed it in the workspace before.
         let before = match at.parents.as_slice() {
-            [home, before] if at.reason == KEPT => {
-                let main = vault.ancestry(*home, MOST_SNAPSHOTS)?;
+            [committed, before] if at.reason == KEPT => {
+                let main = vault.ancestry(*committed, MOST_SNAPSHOTS)?;
                 ends.extend(main.iter().map(|snapshot| snapshot.id));
-                let root = vault.snapshot(home)?.root;
+                let root = vault.snapshot(committed)?.root;
                 kept.push((diff::compare(vault.objects()?, &root, &at.root)?, at.clone()));
                 Some(*before)
             }

@@ -9,7 +9,8 @@ use offshoot_protocol::{
 use offshoot_store::Id;
 use offshoot_vault::Binding;
 
-use super::{import, time};
+use super::import::import;
+use super::time::time;
 use crate::binding::{Bound, GitDirectory, Rebound, shown_name};
 
 /// A folder that a vault is bound to.

@@ -12,7 +12,10 @@ use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_store::Id;
 use offshoot_vault::{ExecRecord, Workspace};
 
-use super::{actor, change, time, workspace_name};
+use super::change::change;
+use super::history::actor;
+use super::time::time;
+use super::workspace::workspace_name;
 use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult};
 use crate::exec::request::{CommandLine, ExecutionPlace, ExecutionRequest};
 use crate::exec::service::state_of;

@@ -7,7 +7,8 @@ use offshoot_protocol::{
 };
 use offshoot_vault::Workspace;
 
-use super::{path, way_on};
+use super::entry::path;
+use super::way_on::way_on;
 use crate::git::{Exported, GitCommitted, GitNote, GitReport};
 
 /// A git commit of what came home, or why there is none.

@@ -6,8 +6,11 @@ use offshoot_protocol::{
 };
 use offshoot_tree::{Entry, VaultPath, Version};
 
+use super::change::{change, side};
+use super::entry::path;
+use super::git::repositories;
+use super::history::snapshot;
 use super::way_on::to_decide;
-use super::{change, path, repositories, side, snapshot};
 use crate::words;
 use crate::{MergeOutcome, OpenConflict, Resolved};
 

@@ -6,7 +6,7 @@ use offshoot_protocol::{
     RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
 };
 
-use super::time;
+use super::time::time;
 use crate::exec::refusal::suggestion;
 use crate::exec::request::CommandLine;
 use crate::policy::{PolicyFile, Replay, Replayed};

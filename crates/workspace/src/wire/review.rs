@@ -3,8 +3,10 @@
 use offshoot_protocol::{ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 use offshoot_vault::Workspace;
 
-use super::{hunk, path, time};
-use crate::home::HeldReason;
+use super::change::hunk;
+use super::entry::path;
+use super::time::time;
+use crate::commit::HeldReason;
 use crate::review::{Origin, PieceKind, ReviewItem, ReviewPiece};
 use crate::words;
 

@@ -10,9 +10,9 @@ use offshoot_tree::{Tree, VaultPath};
 use offshoot_vault::{Binding, Vault, Workspace};
 
 use crate::change::{is_telling_metadata, without_frames};
+use crate::commit::{PreviewService, Selection, SelectionStates, held_back};
 use crate::error::Result;
 use crate::git::TrackedPaths;
-use crate::home::{PreviewService, Selection, SelectionStates, held_back};
 use crate::noise::{Folded, FoldedKind, Noise, Sorted};
 
 /// Counts what statuses list.

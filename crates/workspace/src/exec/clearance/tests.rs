@@ -45,7 +45,7 @@ fn surroundings<'a>(policy: &'a Policy, folders: &'a [PathBuf]) -> Surroundings<
         workspace: Path::new("/project"),
         folders,
         cwd: Path::new("/project"),
-        home: Some(Path::new("/user")),
+        user_home: Some(Path::new("/user")),
     }
 }
 
@@ -115,7 +115,7 @@ fn a_clearance_is_for_one_place_and_one_set_of_rules() {
         ("workspace", Surroundings { workspace: elsewhere, ..now() }),
         ("folders", surroundings(&policy, &folders)),
         ("cwd", Surroundings { cwd: elsewhere, ..now() }),
-        ("home", Surroundings { home: None, ..now() }),
+        ("home", Surroundings { user_home: None, ..now() }),
     ] {
         let checked = clearance.check(&request(), &surroundings);
         assert!(matches!(checked, Err(ServiceError::StaleClearance)), "{what}");

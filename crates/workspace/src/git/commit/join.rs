@@ -8,11 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 
-use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
+use super::came_home::{CameHome, GitWords};
+use super::committed::{AboutTo, GitCommitted, commit_note};
+use super::hooks;
+use super::prepared::GitCommit;
 use crate::error::Result;
-use crate::git::apart::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
+use crate::git::merge::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::moved::{Side, move_index};
 use merged_tree::{MergedTree, is_same};
 

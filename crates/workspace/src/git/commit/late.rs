@@ -7,7 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 
-use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, Wanted};
+use super::came_home::{CameHome, GitWords};
+use super::committed::{AboutTo, GitCommitted};
+use super::prepared::GitCommit;
+use super::wanted::Wanted;
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::moved::staged;

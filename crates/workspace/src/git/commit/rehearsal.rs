@@ -12,7 +12,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Batch, Entry, Meta, RootId, TreeEditor, VaultPath};
 use offshoot_vault::{Binding, ExportOptions, Scratch, Vault};
 
-use super::CameHome;
+use super::came_home::CameHome;
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::folder::{GitFolder, shared_dir};

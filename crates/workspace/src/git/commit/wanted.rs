@@ -9,7 +9,8 @@ use offshoot_tree::Entry;
 use offshoot_tree::diff::Change;
 use offshoot_vault::Vault;
 
-use super::{CameHome, GitCommit};
+use super::came_home::CameHome;
+use super::prepared::GitCommit;
 use crate::error::Result;
 use crate::git::error::GitResult;
 use crate::git::export::{Nested, Sight, Visibility, mode_of};

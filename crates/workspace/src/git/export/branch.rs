@@ -3,10 +3,10 @@
 use offshoot_store::Id;
 
 use super::message::SNAPSHOT;
-use crate::git::apart::{in_the_way, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
 use crate::git::in_use::User;
+use crate::git::merge::{in_the_way, short_ref};
 
 /// A branch as it is now.
 pub(super) struct Branch {

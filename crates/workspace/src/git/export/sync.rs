@@ -18,7 +18,7 @@ use crate::error::{Result, ServiceError};
 use crate::git::error::GitResult;
 use crate::git::folder::GitFolder;
 use crate::git::identity::Identity;
-use crate::home::IgnoreRules;
+use crate::ignore_rules::IgnoreRules;
 
 const SUBMODULE: u32 = 0o160_000;
 

@@ -6,7 +6,7 @@ use offshoot_tree::{Entry, EntryKind, Tree, VaultPath};
 
 use crate::error::Result;
 use crate::git::names::is_git_directory_name;
-use crate::home::IgnoreRules;
+use crate::ignore_rules::IgnoreRules;
 
 /// The place of other folders of a vault, which are no part of the first one.
 const OTHER_FOLDERS: [&[u8]; 2] = [b".offshoot", b"bound"];

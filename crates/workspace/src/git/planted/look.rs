@@ -3,15 +3,25 @@
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, VaultPath};
 
-use super::{Planted, Was, planted};
+use super::by_name::{Planted, planted};
 use crate::error::Result;
-use crate::git::apart::is_unknown;
 use crate::git::format::Format;
+use crate::git::merge::is_unknown;
 use crate::git::names::{is_name, within_repository};
 use crate::git::repository::{State, is_repository, path_of};
 
 /// A longer file is no ref.
 const LONGEST_REF: u64 = 1024;
+
+/// What a directory was before the changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Was {
+    Nothing,
+    Directory,
+    Repository,
+    /// Nothing, or a repository in another format: it cannot be without what is planted in it.
+    Other,
+}
 
 /// Whether a directory looks like a repository afterwards, and what it was. One that is called `.git` is known by its name, and counts only
 /// where it cannot be without its settings.

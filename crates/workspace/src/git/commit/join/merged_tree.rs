@@ -7,8 +7,9 @@ use offshoot_vault::Vault;
 
 use super::Kept;
 use crate::error::Result;
+use crate::git::commit::came_home::CameHome;
+use crate::git::commit::prepared::GitCommit;
 use crate::git::commit::wanted::Wanted;
-use crate::git::commit::{CameHome, GitCommit};
 use crate::git::error::GitResult;
 use crate::git::export::mode_of;
 use crate::git::folder::GitFolder;

@@ -1,0 +1,89 @@
+//! What the init does, step by step, and what to say where a step fails.
+
+use rustix::io::Errno;
+
+/// What failed, and all that the parent needs to say it.
+pub(super) struct Failure {
+    pub(super) step: Step,
+    pub(super) errno: Errno,
+    /// Which one, where the step has several.
+    pub(super) index: u32,
+    /// What the kernel said at length.
+    pub(super) detail: Detail,
+}
+
+/// A line of text without an allocation.
+pub(super) struct Detail {
+    pub(super) text: [u8; 100],
+    pub(super) length: u8,
+}
+
+impl Detail {
+    pub(super) const NONE: Self = Self { text: [0; 100], length: 0 };
+}
+
+/// What the init does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Step {
+    Descriptors,
+    Stage,
+    Layers,
+    ReadOnlyLayers,
+    Directory,
+    Root,
+    Compose,
+    Pivot,
+    Private,
+    Devices,
+    Proc,
+    Home,
+    Hidden,
+    Target,
+    Folders,
+    Network,
+    Signals,
+    Terminal,
+    Fork,
+    Session,
+    Limits,
+    Privileges,
+    WorkingDirectory,
+}
+
+impl Step {
+    pub(crate) const ALL: [Self; 23] = [
+        Self::Descriptors,
+        Self::Stage,
+        Self::Layers,
+        Self::ReadOnlyLayers,
+        Self::Directory,
+        Self::Root,
+        Self::Compose,
+        Self::Pivot,
+        Self::Private,
+        Self::Devices,
+        Self::Proc,
+        Self::Home,
+        Self::Hidden,
+        Self::Target,
+        Self::Folders,
+        Self::Network,
+        Self::Signals,
+        Self::Terminal,
+        Self::Fork,
+        Self::Session,
+        Self::Limits,
+        Self::Privileges,
+        Self::WorkingDirectory,
+    ];
+}
+
+/// The work of one step, with its name on what goes wrong.
+pub(super) fn step<T>(step: Step, result: Result<T, Errno>) -> Result<T, Failure> {
+    step_at(step, 0, result)
+}
+
+pub(super) fn step_at<T>(step: Step, index: usize, result: Result<T, Errno>) -> Result<T, Failure> {
+    result.map_err(|errno| Failure { step, errno, index: index as u32, detail: Detail::NONE })
+}

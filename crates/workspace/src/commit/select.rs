@@ -1,0 +1,63 @@
+//! Which of a workspace's changes come home, and why the others do not.
+
+mod build;
+mod decide;
+mod held;
+mod held_back;
+pub(super) mod ignored;
+mod newer;
+mod selected;
+mod selection;
+mod states;
+
+use offshoot_tree::diff::Change;
+use offshoot_tree::{VaultPath, diff};
+use offshoot_vault::Vault;
+
+use crate::error::Result;
+use crate::git::{Planted, git_directory, is_the_folders};
+use crate::mtimes::is_time_alone;
+use crate::path_pattern::PathPattern;
+use decide::Decider;
+pub use held::{Held, HeldReason};
+pub(crate) use held_back::held_back;
+pub use selected::Selected;
+pub use selection::{Allow, Choice, Selection, Tracked};
+pub use states::SelectionStates;
+
+/// Sorts what a workspace changed since its base, and builds the state that is offered to the main line.
+pub fn select(
+    vault: &Vault,
+    states: &SelectionStates,
+    selection: &Selection<'_>,
+) -> Result<Selected> {
+    let objects = vault.objects()?;
+    let mut changes = diff::compare(objects, &states.base, &states.workspace)?;
+    let all = changes.len();
+    changes.retain(|change| !is_time_alone(change));
+    let all = changes.len() == all;
+    let unmatched = selection.only.iter();
+    let unmatched = unmatched.filter(|p| !changes.iter().any(|change| p.matches(&change.path)));
+    let unmatched = unmatched.map(|pattern| pattern.text().to_owned()).collect();
+    let named = selection.only.iter().chain(&selection.exclude);
+    let parts_of_git = named.filter(|pattern| names_part_of_git(pattern, &changes));
+    let parts_of_git = parts_of_git.map(|pattern| pattern.text().to_owned()).collect();
+    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let decided = changes.iter().map(|change| decider.decide(change));
+    let decisions = decided.collect::<Result<Vec<_>>>()?;
+    let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
+    // What a pull kept of the folder beside the workspace's own is nothing that it could bring home.
+    held.retain(|held| {
+        !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))
+    });
+    Ok(Selected { root, held, unmatched, parts_of_git })
+}
+
+/// Whether a pattern fits something in a git directory, and not the directory itself.
+fn names_part_of_git(pattern: &PathPattern, changes: &[Change]) -> bool {
+    let fits = |path: &VaultPath| pattern.matches(path);
+    changes.iter().any(|change| match git_directory(&change.path) {
+        Some(whole) => fits(&change.path) && !fits(&whole),
+        None => false,
+    })
+}

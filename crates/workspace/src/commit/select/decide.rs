@@ -1,0 +1,205 @@
+//! Deciding about one change at a time.
+
+use std::collections::BTreeMap;
+
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
+use offshoot_vault::{Binding, Vault, bound_path, is_staging};
+
+use super::held::HeldReason;
+use super::selection::{Choice, Selection};
+use super::states::SelectionStates;
+use crate::error::Result;
+use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
+use crate::ignore_rules::{IgnoreRules, text_at};
+
+/// The bits that make a program run as its owner or group.
+const SET_ID: u16 = 0o6000;
+
+/// What becomes of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It comes home as it is.
+    Take,
+    /// This comes home in its place; the rest of it stays for the reason.
+    Instead(Box<Entry>, HeldReason),
+    /// It stays.
+    Hold(HeldReason),
+}
+
+pub(super) struct Decider<'d> {
+    vault: &'d Vault,
+    selection: &'d Selection<'d>,
+    rules: IgnoreRules<'d>,
+    /// What is never read from a folder, and so never brought there; nothing without a folder.
+    never: Option<IgnoreRules<'d>>,
+    planting: Planting,
+    checkouts: Checkouts,
+    /// Where the further folders lie that the vault is bound to.
+    bound: Vec<VaultPath>,
+    /// The workspace and the main line, and which further working trees lie in a folder that is ignored.
+    states: [RootId; 2],
+    ignored_worktrees: BTreeMap<VaultPath, bool>,
+}
+
+impl<'d> Decider<'d> {
+    pub(super) fn new(
+        vault: &'d Vault,
+        states: &SelectionStates,
+        selection: &'d Selection<'d>,
+        changes: &[Change],
+    ) -> Result<Self> {
+        let objects = vault.objects()?;
+        let main = Tree::open(objects, &states.main)?;
+        let bindings = vault.bindings()?;
+        let before = Tree::open(objects, &states.base)?;
+        let after = Tree::open(objects, &states.workspace)?;
+        let checkouts = Checkouts::of(objects, &main, [&before, &after])?;
+        let excludes = checkouts.shared().join(b"info").join(b"exclude");
+        let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
+        let roots = [states.base, states.workspace, states.main];
+        let rules = IgnoreRules::new(objects, &roots, &excludes)?;
+        let never = [states.workspace, states.main];
+        let never = match bindings.is_empty() {
+            true => None,
+            false => Some(IgnoreRules::never(objects, &never)?),
+        };
+        let planting = Planting::of(changes, objects, [&before, &after, &main], &bindings)?;
+        let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
+        let states = [states.workspace, states.main];
+        let ignored_worktrees = BTreeMap::new();
+        Ok(Self {
+            vault,
+            selection,
+            rules,
+            never,
+            planting,
+            checkouts,
+            bound,
+            states,
+            ignored_worktrees,
+        })
+    }
+
+    pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
+        let (path, selection) = (&change.path, self.selection);
+        // A part of a git directory without the rest would be a broken repository, so it is asked for as a whole.
+        let named = git_directory(path).unwrap_or_else(|| path.clone());
+        let asked = selection.only.is_empty() || selection.only.iter().any(|p| p.matches(&named));
+        if !asked || selection.exclude.iter().any(|pattern| pattern.matches(&named)) {
+            return Ok(Decision::Hold(HeldReason::NotAsked));
+        }
+        if self.has_no_folder(path) {
+            return Ok(Decision::Hold(HeldReason::Unbound));
+        }
+        if self.is_never_read(change)? {
+            return Ok(Decision::Hold(HeldReason::Excluded));
+        }
+        let (before, after) = (change.before.as_deref(), change.after.as_deref());
+        let planted = self.planting.planted(path, before, after);
+        let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
+        let planted = planted.or_else(others);
+        let never = [Planted::Gone, Planted::Newer];
+        let allowed = |planted: &Planted| selection.allow.git && !never.contains(planted);
+        if let Some(planted) = planted.filter(|planted| !allowed(planted)) {
+            return Ok(Decision::Hold(HeldReason::Git(planted)));
+        }
+        if let Some(text) = self.planting.packed_refs(path).filter(|_| !selection.allow.git)
+            && let Some(entry) = self.with_content(change, text)?
+        {
+            let reason = HeldReason::Git(Planted::Replacement);
+            return Ok(Decision::Instead(Box::new(entry), reason));
+        }
+        if !selection.ignored && self.is_ignored(change)? {
+            return Ok(Decision::Hold(HeldReason::Ignored));
+        }
+        let chosen = match selection.choices.get(path) {
+            None | Some(Choice::Take) => None,
+            Some(Choice::Leave) => return Ok(Decision::Hold(HeldReason::Left)),
+            Some(Choice::Content(bytes)) => self.with_content(change, bytes)?,
+            Some(Choice::File { content, mode }) => {
+                let mut chosen = self.with_content(change, content)?;
+                chosen.iter_mut().for_each(|entry| entry.meta.mode = *mode);
+                chosen
+            }
+        };
+        Ok(self.without_set_id(change, chosen))
+    }
+
+    /// Whether a path belongs to a folder that the vault is not bound to any more.
+    fn has_no_folder(&self, path: &VaultPath) -> bool {
+        let place = bound_path();
+        let is_in_one = path.is_within(&place) && path.names().len() > place.names().len();
+        is_in_one && !self.bound.iter().any(|at| path.is_within(at))
+    }
+
+    /// Whether nobody would find it in the folder: ignore files keep it out of the vault, or it is named like what an apply stages.
+    fn is_never_read(&mut self, change: &Change) -> Result<bool> {
+        let Some(never) = &mut self.never else { return Ok(false) };
+        let is_directory = change.entry().kind() == EntryKind::Directory;
+        let names = change.path.names();
+        let directories = if is_directory { names } else { &names[..names.len().max(1) - 1] };
+        Ok(directories.iter().any(|name| is_staging(name))
+            || never.ignores(&change.path, is_directory)?)
+    }
+
+    fn is_ignored(&mut self, change: &Change) -> Result<bool> {
+        let is_directory = change.entry().kind() == EntryKind::Directory;
+        let ignored = self.rules.ignores(&change.path, is_directory)?
+            && !(self.selection.tracked)(&change.path)?;
+        Ok(ignored || self.is_of_ignored_worktree(&change.path)?)
+    }
+
+    /// Whether a path belongs to what git keeps of a further working tree whose files are ignored: it is of no use without them.
+    fn is_of_ignored_worktree(&mut self, path: &VaultPath) -> Result<bool> {
+        let Some(worktree) = worktree_of(path) else { return Ok(false) };
+        if let Some(known) = self.ignored_worktrees.get(&worktree) {
+            return Ok(*known);
+        }
+        let objects = self.vault.objects()?;
+        let mut ignored = false;
+        for root in self.states {
+            let tree = &Tree::open(objects, &root)?;
+            let folder = State { objects, tree }.worktree_folder(&common(&worktree), &worktree)?;
+            if let Some(folder) = folder {
+                ignored |= self.rules.ignores(&folder, true)?;
+            }
+        }
+        self.ignored_worktrees.insert(worktree, ignored);
+        Ok(ignored)
+    }
+
+    /// The file with the bytes that somebody decided for.
+    fn with_content(&self, change: &Change, bytes: &[u8]) -> Result<Option<Entry>> {
+        let Some(after) = change.after.as_deref().filter(|e| e.kind() == EntryKind::File) else {
+            return Ok(None);
+        };
+        let source = std::path::Path::new("what was chosen");
+        let content = self.vault.add_content(&mut &*bytes, source)?;
+        let body = Body::File { size: content.size, blob: content.blob };
+        Ok(Some(Entry { group: None, body, ..after.clone() }))
+    }
+
+    /// Takes away what would run a program with somebody else's rights: bits that are new, or that stand on new bytes.
+    fn without_set_id(&self, change: &Change, chosen: Option<Entry>) -> Decision {
+        let left = chosen.as_ref().map(|_| HeldReason::Left);
+        let Some(entry) = chosen.as_ref().or(change.after.as_deref()) else {
+            return Decision::Take;
+        };
+        let had = match &change.before {
+            Some(before) if before.same_content(entry) => before.meta.mode & SET_ID,
+            _ => 0,
+        };
+        let gained = entry.meta.mode & SET_ID & !had;
+        let is_file = entry.kind() == EntryKind::File;
+        if gained != 0 && is_file && !self.selection.allow.setuid {
+            let mut entry = entry.clone();
+            entry.meta.mode &= !gained;
+            return Decision::Instead(Box::new(entry), HeldReason::Setuid);
+        }
+        match (chosen, left) {
+            (Some(entry), Some(reason)) => Decision::Instead(Box::new(entry), reason),
+            _ => Decision::Take,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What stays in a workspace, and why.
+
+use offshoot_protocol::HeldReasonDoc;
+use offshoot_tree::diff::Change;
+
+use crate::git::Planted;
+
+/// Why a change stays in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HeldReason {
+    /// Ignore files say so.
+    Ignored,
+    /// `.offshootignore` says that it is never read from the folder, or its name does.
+    Excluded,
+    /// It would run a program as somebody else.
+    Setuid,
+    /// Git would run it, or something that it names.
+    Git(Planted),
+    /// The vault is not bound to its folder any more.
+    Unbound,
+    /// It was not asked for.
+    NotAsked,
+    /// Somebody decided so.
+    Left,
+}
+
+impl HeldReason {
+    /// The word for it.
+    pub fn word(self) -> HeldReasonDoc {
+        match self {
+            Self::Ignored => HeldReasonDoc::Ignored,
+            Self::Excluded => HeldReasonDoc::Excluded,
+            Self::Setuid => HeldReasonDoc::Setuid,
+            Self::Git(_) => HeldReasonDoc::Git,
+            Self::Unbound => HeldReasonDoc::Unbound,
+            Self::NotAsked => HeldReasonDoc::NotAsked,
+            Self::Left => HeldReasonDoc::Left,
+        }
+    }
+
+    /// The option that brings it home, where it is one.
+    pub fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Ignored => Some("--ignored"),
+            Self::Setuid => Some("--allow setuid"),
+            // What waits to be finished never comes home.
+            Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
+            Self::Git(_) => Some("--allow git"),
+            Self::Excluded | Self::Unbound | Self::NotAsked | Self::Left => None,
+        }
+    }
+}
+
+/// A change that stays in the workspace, whole or in part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The change.
+    pub change: Change,
+    /// Why it stays.
+    pub reason: HeldReason,
+}
+
+impl Held {
+    /// Only a part of the change stays, such as its mode, and the rest comes home.
+    pub fn is_partial(&self) -> bool {
+        let is_list = self.change.path.name() == Some(b"packed-refs");
+        match self.reason {
+            HeldReason::Git(Planted::Replacement) => is_list,
+            reason => reason == HeldReason::Setuid,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What of a workspace comes home.
+
+use offshoot_tree::RootId;
+
+use super::held::{Held, HeldReason};
+use crate::git::{HeldCheckouts, Planted, steps, worktree_of};
+
+/// What comes home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selected {
+    /// The base with everything that comes home: what is offered to the main line.
+    pub root: RootId,
+    /// What stays in the workspace.
+    pub held: Vec<Held>,
+    /// Named by `only`, and nothing there has changed.
+    pub unmatched: Vec<String>,
+    /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which comes home as a whole or not at all.
+    pub parts_of_git: Vec<String>,
+}
+
+impl Selected {
+    /// The checkouts that do not come along with the branches that the workspace moved.
+    pub(in crate::commit) fn checkouts(&self) -> HeldCheckouts {
+        let mut held = HeldCheckouts::default();
+        for Held { change, reason } in &self.held {
+            match reason {
+                HeldReason::Git(Planted::Todo) => {
+                    held.unfinished.extend(steps(&change.path).and_then(|steps| steps.parent()));
+                }
+                HeldReason::Ignored => held.ignored.extend(worktree_of(&change.path)),
+                _ => {}
+            }
+        }
+        held
+    }
+}

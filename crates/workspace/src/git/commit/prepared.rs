@@ -1,0 +1,35 @@
+//! A git commit about to be made.
+
+use std::collections::BTreeSet;
+
+use crate::git::error::GitResult;
+use crate::git::folder::GitFolder;
+use crate::git::identity::Identity;
+use crate::git::marks::{Marks, changed};
+
+/// A commit about to be made: what the person had not committed is known from before anything came home.
+#[derive(Debug)]
+pub struct GitCommit {
+    pub(super) folder: GitFolder,
+    pub(super) identity: Identity,
+    /// Files of the repository with changes that are not committed, staged or not.
+    pub(super) dirty: BTreeSet<Vec<u8>>,
+    /// Those that git was told to overlook.
+    pub(super) overlooked: Marks,
+}
+
+impl GitCommit {
+    /// Looks at the repository before anything comes home. Fails where no commit could be made.
+    pub fn prepare(folder: GitFolder) -> GitResult<Self> {
+        folder.check_at_rest()?;
+        let identity = Identity::of(&folder.git)?;
+        let dirty = changed(&folder.git)?;
+        let overlooked = Marks::overlooked(&folder.git)?.changed(&folder)?;
+        Ok(Self { folder, identity, dirty, overlooked })
+    }
+
+    /// Whether the person has changes in a file that are not committed.
+    pub(super) fn is_changed(&self, path: &[u8]) -> bool {
+        self.dirty.contains(path) || self.overlooked.contains(path)
+    }
+}

@@ -1,0 +1,186 @@
+//! Why a checkout stays, and how to bring together what was kept apart by that.
+
+use offshoot_tree::VaultPath;
+
+use super::super::ancestry::{are_unrelated, includes};
+use super::super::report::{GitEvent, GitNote, InUse, WayOn};
+use super::super::store::Store;
+use super::super::taking::{Taking, Unclear};
+use super::super::way_on::short_ref;
+use super::Checkouts;
+use super::ref_files::text;
+use crate::error::Result;
+use crate::git::repository::Refs;
+use crate::side_label::HEAD_LABEL;
+
+impl Taking<'_, '_> {
+    /// Why the target's checkout stays.
+    pub(super) fn why_it_stays(&self, checkout: &Checkouts) -> Result<String> {
+        let Checkouts { base, target, other, .. } = checkout;
+        if let Some(path) = &checkout.left_out {
+            return Ok(format!("{path} is committed or staged in {}, and stays there", self.label));
+        }
+        Ok(match (target.busy, other.busy, target.is_same(base)) {
+            (true, ..) => "a merge or rebase is in progress there".to_owned(),
+            (_, true, _) => "the other side has a merge or rebase in progress".to_owned(),
+            (_, _, false) => match self.staged(checkout)?.as_deref() {
+                Some([file]) => format!("{} is staged there", shown(file)),
+                Some([file, more @ ..]) => {
+                    format!("{} and {} more are staged there", shown(file), more.len())
+                }
+                _ => match (target.branch(), other.branch()) {
+                    (Some(here), Some(there)) if here != there => {
+                        let [here, there] = [here, there].map(|name| text(&name));
+                        let (here, there) = (short_ref(&here), short_ref(&there));
+                        format!("{here} is checked out there, not {there}")
+                    }
+                    _ => "they were changed there as well".to_owned(),
+                },
+            },
+            _ => "the branch that is checked out stays".to_owned(),
+        })
+    }
+
+    /// What to do where the target switched to another branch while the other side made commits on the old one: that branch has them, and the
+    /// files came to the new one.
+    pub(super) fn way_to_switched(
+        &self,
+        checkout: &Checkouts,
+        refs: &Refs,
+    ) -> Result<Option<WayOn>> {
+        let Checkouts { at, base, target, other, .. } = checkout;
+        let (Some(branch), Some(here), Some(there)) =
+            (other.branch(), &target.commit, &other.commit)
+        else {
+            return Ok(None);
+        };
+        let switched = base.branch().as_ref() == Some(&branch)
+            && target.branch().is_some_and(|here| here != branch);
+        let at_rest = !target.busy && !other.busy && self.unclear != Unclear::Stay;
+        let came = other.commit != base.commit && refs.get(&branch) == Some(there);
+        if !switched || !at_rest || !came {
+            return Ok(None);
+        }
+        if includes(&Store::new(self.sides.target, at), here, there)? {
+            return Ok(None);
+        }
+        let way = WayOn::record(&text(&branch));
+        let staged = self.staged(checkout)?.unwrap_or_default();
+        Ok(Some(if staged.is_empty() { way } else { way.after_commit() }))
+    }
+
+    /// The files that are staged in the target, as far as that can be told.
+    fn staged(&self, checkout: &Checkouts) -> Result<Option<Vec<Vec<u8>>>> {
+        let Checkouts { at, base, target, other, .. } = checkout;
+        target.staged(other, base, &Store::new(self.sides.target, at))
+    }
+
+    /// Adds to what was said about refs that were kept apart what to do about them.
+    pub(super) fn ways_on(
+        &mut self,
+        repository: &VaultPath,
+        checkouts: &[Checkouts],
+        noted: usize,
+    ) -> Result<()> {
+        for at in noted..self.report.notes.len() {
+            let note = &self.report.notes[at];
+            let GitNote { event, name, .. } = note;
+            let way = match event {
+                GitEvent::KeptApart(kept) | GitEvent::CheckedOut(kept, _)
+                    if name.starts_with("refs/heads/") =>
+                {
+                    let histories = self.histories(repository, note)?;
+                    let way = self.way_on(repository, checkouts, (name, kept), histories)?;
+                    if histories == Histories::Unrelated { way.unrelated() } else { way }
+                }
+                GitEvent::KeptApart(kept)
+                | GitEvent::CheckedOut(kept, _)
+                | GitEvent::NoRoom(_, kept) => WayOn::look(name, kept),
+                _ => continue,
+            };
+            self.report.notes[at].way = Some(way);
+        }
+        Ok(())
+    }
+
+    /// What the target's commit and the one that was kept apart are to each other.
+    fn histories(&self, repository: &VaultPath, note: &GitNote) -> Result<Histories> {
+        let (Some(here), Some(there)) = (&note.from, &note.to) else {
+            return Ok(Histories::Apart);
+        };
+        let (here, there) = (here.as_bytes(), there.as_bytes());
+        let other = Store::new(self.sides.other, repository);
+        if matches!(note.event, GitEvent::KeptApart(_)) && includes(&other, there, here)? {
+            return Ok(Histories::WentBack);
+        }
+        let target = Store::new(self.sides.target, repository);
+        Ok(match are_unrelated((&target, here), (&other, there))? {
+            true => Histories::Unrelated,
+            false => Histories::Apart,
+        })
+    }
+
+    fn way_on(
+        &self,
+        repository: &VaultPath,
+        checkouts: &[Checkouts],
+        (name, kept): (&str, &str),
+        histories: Histories,
+    ) -> Result<WayOn> {
+        let key = name.as_bytes();
+        let user = checkouts.iter().find(|checkout| checkout.target.in_use.contains_key(key));
+        let Some(checkout) = user else { return Ok(WayOn::merge(name, kept)) };
+        let Checkouts { at, base, target, other, .. } = checkout;
+        let in_folder = self.target_label == HEAD_LABEL;
+        if at != repository && in_folder && self.is_elsewhere(repository, at)? {
+            return Ok(WayOn::merge(name, kept));
+        }
+        let is_first = in_folder && *at == self.sides.target.repository_at(&VaultPath::top())?;
+        // Git cannot merge two moves of a submodule, so a commit of the workspace cannot either.
+        let can_merge = is_first && !target.moves_submodule_of(other, base);
+        let way = match (can_merge, histories) {
+            // Its files did not come: a merge brings them.
+            (_, Histories::WentBack) => WayOn { when: None, ..WayOn::merge(name, kept) },
+            (true, Histories::Apart) => WayOn::git_commit(self.label),
+            (true, Histories::Unrelated) => WayOn::record(kept).after_commit_of(self.label),
+            (false, _) => WayOn::record(kept),
+        };
+        match target.in_use.get(key) {
+            Some(InUse::Rebased) if self.label == HEAD_LABEL => {
+                return Ok(WayOn::pull_again(self.target_label));
+            }
+            Some(InUse::Rebased) => return Ok(WayOn::quit_rebase(name, kept)),
+            Some(InUse::Bisected) => {
+                let was_on = base.in_use.get(key) == Some(&InUse::Bisected);
+                return Ok(way.after_bisect(name, was_on && !other.busy));
+            }
+            _ if target.busy => return Ok(way.after_progress()),
+            // The workspace has other files than its branch until that is over. Of a rebase only the detached HEAD is known here.
+            _ if is_first && (other.busy || other.branch().is_none()) => {
+                return Ok(way.after_progress_in(self.label, name, other.busy));
+            }
+            _ => {}
+        }
+        let staged = self.staged(checkout)?.unwrap_or_default();
+        let is_in_the_way = match can_merge {
+            true => staged.iter().any(|path| other.says_other_of(base, path)),
+            false => !staged.is_empty(),
+        };
+        Ok(if is_in_the_way { way.after_commit() } else { way })
+    }
+}
+
+/// What two commits are to each other that a branch has on two sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Histories {
+    /// They came from the same.
+    Apart,
+    /// The other side's came from the target's, which went back to where it is.
+    WentBack,
+    /// They have nothing in common.
+    Unrelated,
+}
+
+fn shown(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}
