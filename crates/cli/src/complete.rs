@@ -12,12 +12,14 @@ use std::time::Duration;
 use clap::CommandFactory;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
-use offshoot_vault::{Actor, Home, Operation, Scope, Vault, VaultOptions};
-use offshoot_workspace::{CacheService, HistoryService};
+use offshoot_engine::actor::Actor;
+use offshoot_engine::cache::CacheService;
+use offshoot_engine::operation::{HistoryService, Operation, Scope};
+use offshoot_engine::settings;
+use offshoot_engine::vault::{Registry, Vault, VaultOptions};
 
 use crate::args::{Cli, Global};
 use crate::context::options;
-use offshoot_engine::settings;
 
 /// The variable by which a shell asks; the registration of each shell sets it.
 pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
@@ -79,7 +81,7 @@ pub(crate) fn shown() -> ArgValueCandidates {
 
 fn execs_of(vault: &Vault) -> Option<Vec<CompletionCandidate>> {
     let execs = vault.execs(None, None, MOST_EXECS).ok()?;
-    let shown = |exec: &offshoot_vault::ExecRecord| {
+    let shown = |exec: &offshoot_engine::exec::ExecRecord| {
         plain(exec.id.short()).help(Some(exec.command.clone().into()))
     };
     Some(execs.iter().map(shown).collect())
@@ -97,7 +99,7 @@ pub(crate) fn running() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         look(|vault| {
             let running = vault.running().ok()?;
-            let shown = |note: &offshoot_vault::ExecNote| {
+            let shown = |note: &offshoot_engine::exec::ExecNote| {
                 plain(note.exec.short()).help(Some(note.command.clone().into()))
             };
             Some(running.iter().map(|running| shown(&running.note)).collect())
@@ -184,7 +186,7 @@ fn look(find: impl Fn(&Vault) -> Option<Vec<CompletionCandidate>>) -> Vec<Comple
     found.as_ref().and_then(find).unwrap_or_default()
 }
 
-fn home(words: &[String]) -> Option<Home> {
+fn home(words: &[String]) -> Option<Registry> {
     let global = Global {
         workspace: None,
         vault: None,
@@ -193,7 +195,7 @@ fn home(words: &[String]) -> Option<Home> {
         config: Vec::new(),
         home: value_of(words, "--home").map(|home| expanded(&home)),
     };
-    Some(Home::new(
+    Some(Registry::new(
         options(&global).registry_directory().ok()?,
         VaultOptions { busy_timeout: PATIENCE, frees_space: false },
     ))

@@ -8,12 +8,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_engine::actor::Actor;
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::file::{Standing, VaultPath};
+use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::settings::Config;
+use offshoot_engine::vault::{Listed, Registry, Vault};
+use offshoot_engine::workspace::{WorkspaceOverview, WorkspaceRecord, WorkspaceService};
 use offshoot_engine::{Notice, Offshoot, Topic};
 use offshoot_protocol::ExitCode;
-use offshoot_tree::VaultPath;
-use offshoot_vault::{Actor, Home, Listed, Vault, Workspace};
-use offshoot_workspace::{Point, Resolver, Standing, WorkspaceOverview, WorkspaceService};
 
 use crate::args::{Cli, Global};
 use crate::commands::{frees_space, goes_back, workspace};
@@ -77,7 +80,7 @@ impl Context {
     }
 
     /// Where vaults are kept.
-    pub(crate) fn registry(&self) -> &Home {
+    pub(crate) fn registry(&self) -> &Registry {
         self.engine.registry()
     }
 
@@ -133,21 +136,26 @@ impl Context {
     }
 
     pub(crate) fn vault_named(&self, name: &str) -> Result<OpenVault> {
-        self.open_named(name, Home::open)
+        self.open_named(name, Registry::open)
     }
 
     /// The vault to check, opened however damaged it is.
     pub(crate) fn vault_to_inspect(&self, name: Option<&str>) -> Result<OpenVault> {
         match name.or(self.vault.as_deref()) {
-            Some(name) => self.open_named(name, Home::inspect),
-            None => self.open_named(&self.engine.bound_vault(&current_dir()?)?.name, Home::inspect),
+            Some(name) => self.open_named(name, Registry::inspect),
+            None => {
+                self.open_named(&self.engine.bound_vault(&current_dir()?)?.name, Registry::inspect)
+            }
         }
     }
 
     fn open_named(
         &self,
         name: &str,
-        open: fn(&Home, &str) -> std::result::Result<Vault, offshoot_vault::HomeError>,
+        open: fn(
+            &Registry,
+            &str,
+        ) -> std::result::Result<Vault, offshoot_engine::vault::RegistryError>,
     ) -> Result<OpenVault> {
         Ok(self.opened(self.engine.open_named(name, open)?, name.to_owned()))
     }
@@ -160,7 +168,7 @@ impl Context {
     }
 
     /// The workspace for a command that changes something: it has to be named.
-    pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<Workspace> {
+    pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<WorkspaceRecord> {
         self.engine.sweep(vault)?;
         if let Some(name) = &self.workspace {
             return Ok(Resolver::new(vault).workspace(name)?);
@@ -215,7 +223,7 @@ impl Context {
     }
 
     /// The workspace for a command that only reads: the named one, or the one used last.
-    pub(crate) fn workspace_to_read(&self, vault: &Vault) -> Result<Option<Workspace>> {
+    pub(crate) fn workspace_to_read(&self, vault: &Vault) -> Result<Option<WorkspaceRecord>> {
         if let Some(name) = &self.workspace {
             return Ok(Some(Resolver::new(vault).workspace(name)?));
         }
@@ -261,7 +269,7 @@ impl Context {
     pub(crate) fn typed_all(&self, vault: &Vault, texts: &[OsString]) -> Result<Vec<VaultPath>> {
         let standing = self.standing(vault)?;
         let paths = texts.iter().map(|text| standing.path(text.as_bytes()));
-        Ok(paths.collect::<offshoot_workspace::Result<_>>()?)
+        Ok(paths.collect::<Result<_, ServiceError>>()?)
     }
 
     /// Whether nothing but what was asked for is printed.

@@ -1,6 +1,7 @@
 //! Bringing what a workspace changed into the folder, and into git.
 
 mod git;
+mod settle;
 
 use std::collections::BTreeMap;
 
@@ -8,10 +9,11 @@ pub use git::Made;
 use offshoot_tree::VaultPath;
 use offshoot_vault::{Vault, Workspace};
 pub use offshoot_workspace::git::GitCommitted;
-pub use offshoot_workspace::{Allow, Choice, CommitOutcome as Brought, PathPattern as Pattern};
-use offshoot_workspace::{
-    CommitRequest, CommitService, GitFollowed, HomeEvent, PullService, Selection, git::GitAsked,
+pub use offshoot_workspace::{
+    Allow, Choice, CommitOutcome as Brought, CommitPreview as Preview, Direction, Held, HeldReason,
+    HomeEvent, HomeOptions, PathPattern as Pattern, PreviewService, Selection, settle_interrupted,
 };
+use offshoot_workspace::{CommitRequest, CommitService, GitFollowed, PullService, git::GitAsked};
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;

@@ -11,9 +11,10 @@ use offshoot_sandbox::SandboxError;
 use offshoot_store::StoreError;
 use offshoot_tree::{PathError, TreeError};
 use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
-use offshoot_workspace::{BindingError, PolicyFileError, ServiceError};
+pub use offshoot_workspace::ServiceError;
+use offshoot_workspace::{BindingError, PolicyFileError};
 
-use crate::account::account;
+use crate::actor::account;
 use crate::settings::ConfigError;
 
 /// What to do where the disk is full.

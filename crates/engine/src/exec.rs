@@ -10,7 +10,10 @@ pub use command::{Command, Input};
 pub use events::{Event, Events};
 pub use handle::Exec;
 pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
+pub use offshoot_sandbox::{Flow, Signals, Stream, Terminal};
+pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, Running, STDOUT};
 pub use offshoot_workspace::{
-    CommandLine, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionResult,
-    ExecutionTimeout,
+    CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,
+    ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult, ExecutionTimeout, INSIDE,
+    INSIDE_VAULT, ProxyRuntime, RunningService, RuntimeOptions, refusal,
 };

@@ -1,12 +1,18 @@
-//! What git is run with: the user's own program and environment.
+//! Git repositories beside and in the folders of a vault, and the user's own git that is run for them.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use offshoot_vault::Vault;
-use offshoot_workspace::git::{GitAuthor, GitOptions, TrackedPaths};
+pub use offshoot_workspace::GitActivity;
+pub use offshoot_workspace::git::{
+    ExportRequest, GitEvent, GitFolder, GitNote, GitReport, InUse, Planted, TrackedPaths, export,
+};
+use offshoot_workspace::git::{GitAuthor, GitDue, GitOptions, git_dues, settle_git_due};
+use offshoot_workspace::{CommitService, HomeEvent};
 
 use crate::error::{Error, Result};
+use crate::notice::Topic;
 use crate::offshoot::Offshoot;
 
 impl Offshoot {
@@ -25,6 +31,39 @@ impl Offshoot {
     pub fn tracked(&self, vault: &Vault) -> Result<TrackedPaths> {
         let folders = vault.bindings()?.iter().map(|b| (b.at(), b.host_path())).collect();
         Ok(TrackedPaths::new(folders, self.git(None)?))
+    }
+
+    /// Tells which git commits were asked for and not made. Those that somebody else made are forgotten.
+    pub fn tell_git_due(&self, vault: &Vault) {
+        // Where it cannot be told, the command itself has more to say about that.
+        for due in git_dues(vault).unwrap_or_default() {
+            let Ok(Some(workspace)) = vault.workspace(&due.workspace) else { continue };
+            if self.was_made(vault, &due) {
+                continue;
+            }
+            let told = |event: &HomeEvent| self.tell_event(event);
+            let options = self.home_options(&told);
+            let service = CommitService::new(vault, self.actor(), options, self.diff_options());
+            let git = self.git(due.asked.author.as_deref());
+            if git.is_ok_and(|git| matches!(service.is_owed(&workspace, &git), Ok(false))) {
+                continue;
+            }
+            let name = workspace.name;
+            let text = format!(
+                "the git commit of what came home from {name} was not made: `offshoot commit -w {name} --git` makes it"
+            );
+            self.tell(Topic::GitCommitDue, text);
+        }
+    }
+
+    /// Whether the git commit was made after all, by somebody who died before that was remembered. Then it is now.
+    fn was_made(&self, vault: &Vault, due: &GitDue) -> bool {
+        let settle = || -> Result<bool> {
+            let folder = folder(vault)?;
+            let folder = GitFolder::require(&folder, &self.git(None)?)?;
+            Ok(settle_git_due(vault, self.actor(), &folder, due)?)
+        };
+        !vault.is_read_only() && settle().unwrap_or(false)
     }
 }
 

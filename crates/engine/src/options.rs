@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use offshoot_vault::{Actor, Progress};
 
-use crate::account::own_account;
+use crate::actor::own_account;
 use crate::error::{Error, Result};
 use crate::notice::Notice;
 use crate::settings::{Sources, When};
@@ -139,5 +139,5 @@ impl Options {
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
-        .map_err(|error| Error::usage(format!("{}: {error}", crate::words::host_path(path))))
+        .map_err(|error| Error::usage(format!("{}: {error}", crate::text::host_path(path))))
 }

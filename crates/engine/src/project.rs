@@ -1,20 +1,22 @@
 //! A project: a folder and the vault that keeps its history.
 
+mod remembered;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_store::Id;
-use offshoot_vault::{Actor, Binding, GcOptions, GcSchedule, Home, Vault};
+use offshoot_vault::{Actor, Binding, Home, Vault};
 use offshoot_workspace::{
-    ExecutionPlace, MaintenanceOptions, MaintenanceService, NewWorkspace, RecoverService,
-    Recoverable, Resolver, ServiceError, WorkspaceService,
+    ExecutionPlace, MaintenanceService, NewWorkspace, RecoverService, Recoverable, Resolver,
+    ServiceError, WorkspaceService,
 };
 
 use crate::error::Result;
 use crate::exec::{Command, Exec};
-use crate::locate::{Belongs, unsure};
+use crate::maintenance;
 use crate::offshoot::Offshoot;
-use crate::settings::Config;
+use crate::vault::{Belongs, unsure};
 use crate::workspace::Workspace;
 
 /// A folder and the vault that keeps its history. Cheap to clone, and good for all threads.
@@ -34,7 +36,7 @@ impl Offshoot {
     pub fn project(&self, folder: impl AsRef<Path>) -> Result<Project> {
         let folder = folder.as_ref();
         let here = folder.canonicalize().map_err(|error| {
-            let message = format!("{}: {error}", crate::words::host_path(folder));
+            let message = format!("{}: {error}", crate::text::host_path(folder));
             crate::Error::new(offshoot_protocol::ExitCode::NotFound, message)
         })?;
         let engine = self.at(&here)?;
@@ -154,7 +156,7 @@ impl Project {
 
     /// What there is to merge and to collect after a command in a workspace.
     pub(crate) fn due(&self, workspace: &Id) -> Option<Due<'_>> {
-        let options = maintenance(self.engine().config());
+        let options = maintenance::options(self.engine().config());
         let service = MaintenanceService::new(self.vault(), options);
         let is_due = service.is_due(workspace).unwrap_or(false);
         is_due.then_some(Due { service, workspace: *workspace, actor: self.engine().actor() })
@@ -179,29 +181,4 @@ impl Due<'_> {
 fn first_folder(vault: &Vault) -> Result<Option<PathBuf>> {
     let bindings = vault.bindings()?;
     Ok(bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path))
-}
-
-/// What is tidied without being asked for.
-pub fn maintenance(config: &Config) -> MaintenanceOptions {
-    MaintenanceOptions {
-        compact: config.compact.auto.then_some(config.compact.depth.into()),
-        collect: config.gc.auto.then(|| (kept(config), schedule(config))),
-    }
-}
-
-/// When garbage is collected without being asked for.
-pub fn schedule(config: &Config) -> GcSchedule {
-    GcSchedule { operations: config.gc.auto_operations, bytes: config.gc.auto_size }
-}
-
-/// What the settings say is to be kept.
-pub fn kept(config: &Config) -> GcOptions {
-    let gc = &config.gc;
-    GcOptions {
-        keep_operations: gc.keep_operations,
-        keep_age: gc.keep_age,
-        max_size: (gc.max_size > 0).then_some(gc.max_size),
-        dry_run: false,
-        pack: true,
-    }
 }

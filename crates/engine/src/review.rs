@@ -1,10 +1,11 @@
 //! Deciding about what a workspace changed, piece by piece.
 
+use offshoot_workspace::Selection;
 pub use offshoot_workspace::{
-    Edited, PieceKind, ReviewDecision as Decision, ReviewItem as Item, ReviewPiece as Piece, Tally,
+    Edited, FoldedReview, Outcome as PieceOutcome, PieceKind, ReviewDecision as Decision,
+    ReviewGroup as Group, ReviewItem as Item, ReviewPiece as Piece, ReviewService, Tally, Wanted,
     decide_all,
 };
-use offshoot_workspace::{FoldedReview, ReviewService, Selection};
 
 use crate::commit::{Commit, Outcome};
 use crate::error::{Error, Result};

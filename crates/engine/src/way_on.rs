@@ -2,7 +2,7 @@
 
 use offshoot_protocol::{Goal, WayOnDoc};
 
-use crate::words::line;
+use crate::text::line;
 
 /// What to do about something that was just named, with the commands as they can be typed.
 pub fn text(way: &WayOnDoc) -> String {

@@ -1,21 +1,25 @@
-//! A workspace, as its caller holds it.
+//! Workspaces: copy-on-write states of a project's files.
 
 use std::path::Path;
 
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, RootId, VaultPath};
-use offshoot_vault::{Checkpoint, Scope};
+pub use offshoot_vault::Workspace as WorkspaceRecord;
+use offshoot_vault::{Checkpoint, Scope, Vault};
 use offshoot_workspace::{
     ChangeSummaryService, CheckpointService, CommitPreview, ExecutionPlace, FileService,
     HistoryService, HomeEvent, MergeOutcome, MergeRequest, MergeService, MergeTarget,
     NewCheckpoint, PreviewService, PullService, Pulled, Resolver, Reversal, Selection,
-    ServiceError, WorkspaceService,
+    ServiceError,
 };
+pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
 
 use crate::commit::{Commit, Outcome};
 use crate::error::Result;
 use crate::exec::{Command, Exec};
+use crate::notice::Topic;
+use crate::offshoot::Offshoot;
 use crate::project::Project;
 
 /// A copy-on-write workspace of a project. Cheap to clone, and good for all threads.
@@ -182,7 +186,7 @@ impl Workspace {
     }
 
     /// The workspace as it is now.
-    pub(crate) fn record(&self) -> offshoot_workspace::Result<offshoot_vault::Workspace> {
+    pub(crate) fn record(&self) -> Result<WorkspaceRecord, ServiceError> {
         let found = self.project.vault().workspace(&self.id)?;
         found.ok_or(ServiceError::Vanished(self.id))
     }
@@ -199,5 +203,16 @@ impl Workspace {
 
     fn files(&self) -> FileService<'_> {
         FileService::new(self.project.vault(), self.project.engine().actor())
+    }
+}
+
+impl Offshoot {
+    /// Removes ephemeral workspaces whose time is over, and tells of it.
+    pub fn sweep(&self, vault: &Vault) -> Result<(), ServiceError> {
+        for expired in WorkspaceService::new(vault, self.actor()).sweep()? {
+            let text = format!("ephemeral workspace {expired} expired and was cleaned up");
+            self.tell(Topic::Expired, text);
+        }
+        Ok(())
     }
 }

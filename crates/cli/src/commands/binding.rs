@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use offshoot_workspace::{BindingService, HomeEvent, NewBinding, wire};
+use offshoot_engine::binding::{BindingService, NewBinding};
+use offshoot_engine::commit::HomeEvent;
+use offshoot_engine::wire;
 
 use super::vault::text;
 use crate::complete;

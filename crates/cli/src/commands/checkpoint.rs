@@ -1,9 +1,13 @@
 //! `offshoot checkpoint`: marks to come back to.
 
 use clap::{Args, Subcommand};
+use offshoot_engine::change::ChangeSummaryService;
+use offshoot_engine::checkpoint::{CheckpointService, NewCheckpoint};
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{CheckpointDeletedDoc, CheckpointListDoc, CheckpointShowDoc, RestoreDoc};
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{ChangeSummaryService, CheckpointService, NewCheckpoint, Resolver, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -87,7 +91,7 @@ pub(crate) fn run(command: &CheckpointCommand, context: &Context) -> Result<()> 
 pub(crate) fn create(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     name: Option<&str>,
     reason: &str,
 ) -> Result<()> {
@@ -105,7 +109,7 @@ pub(crate) fn create(
     })
 }
 
-fn readable_workspace(context: &Context, vault: &Vault) -> Result<Workspace> {
+fn readable_workspace(context: &Context, vault: &Vault) -> Result<WorkspaceRecord> {
     context.workspace_to_read(vault)?.ok_or_else(|| {
         CliError::new(offshoot_protocol::ExitCode::NotFound, "this vault has no workspace yet")
             .hint("`offshoot workspace create NAME` makes one")

@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use offshoot_engine::change::{Change, ChangeSummaryService};
+use offshoot_engine::conflict::{ConflictService, OpenConflict, RecordedSide};
+use offshoot_engine::file::{Body, Entry, EntryKind, VaultPath};
+use offshoot_engine::reference::Point;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, Goal, Text, WayOnDoc};
-use offshoot_tree::diff::Change;
-use offshoot_tree::{Body, Entry, EntryKind, RecordedSide, VaultPath};
-use offshoot_vault::Vault;
-use offshoot_workspace::{ChangeSummaryService, ConflictService, OpenConflict, Point, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -85,7 +87,7 @@ fn show(
     let service = ConflictService::new(vault, context.actor());
     let found = service.list(&point.snapshot.root, std::slice::from_ref(path))?;
     let Some(conflict) = found.iter().find(|conflict| conflict.path == *path) else {
-        return Err(offshoot_workspace::ServiceError::NoConflict(path.to_string()).into());
+        return Err(offshoot_engine::error::ServiceError::NoConflict(path.to_string()).into());
     };
     let entry = service.version(conflict, side)?;
     let content = match entry.as_ref().map(|entry| &entry.body) {
@@ -231,7 +233,7 @@ fn describe(entry: Option<&Entry>) -> String {
     let Some(entry) = entry else { return "nothing".to_owned() };
     match &entry.body {
         Body::Symlink { target } => {
-            format!("symlink to {}", offshoot_tree::display_bytes(target))
+            format!("symlink to {}", offshoot_engine::text::display_bytes(target))
         }
         _ if entry.kind() == EntryKind::File => {
             format!("file, {}, mode {:04o}", render::bytes(entry.size()), entry.meta.mode)

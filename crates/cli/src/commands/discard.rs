@@ -1,8 +1,10 @@
 //! `offshoot discard`: throw away what a workspace changed.
 
 use clap::Args;
+use offshoot_engine::change::ChangeSummaryService;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceService;
 use offshoot_protocol::DiscardDoc;
-use offshoot_workspace::{ChangeSummaryService, WorkspaceService, wire};
 
 use crate::args::Named;
 use crate::context::Context;

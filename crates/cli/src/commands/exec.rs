@@ -16,11 +16,11 @@ use offshoot_protocol::Network;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
-use offshoot_vault::Vault;
-use offshoot_workspace::{
+use offshoot_engine::exec::{
     CommandLine, ExecutionRequest, ExecutionResult, ExecutionTimeout, ProxyRuntime, RuntimeOptions,
-    judge,
 };
+use offshoot_engine::policy::judge;
+use offshoot_engine::vault::Vault;
 
 use self::answer::Answer;
 pub(crate) use self::answer::Form;

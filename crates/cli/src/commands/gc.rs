@@ -1,9 +1,13 @@
 //! `offshoot gc`: taking away what nothing needs, and packing what is needed.
 
 use clap::Args;
+use offshoot_engine::cache::CacheService;
+use offshoot_engine::gc::{GcOptions, GcReport, kept};
+use offshoot_engine::settings::{parse_duration, parse_size};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceService;
 use offshoot_protocol::{GcDoc, PackDoc};
-use offshoot_vault::{GcOptions, GcReport, Vault};
-use offshoot_workspace::{CacheService, WorkspaceService, wire};
 
 use super::vault::open;
 use crate::complete;
@@ -12,8 +16,6 @@ use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 use crate::render::{self, DIM, NAME, paint, table};
-use offshoot_engine::project::kept;
-use offshoot_engine::settings::{parse_duration, parse_size};
 
 #[derive(Debug, Args)]
 #[command(

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use offshoot_engine::file::FileService;
+use offshoot_engine::wire;
 use offshoot_protocol::HistoryDoc;
-use offshoot_workspace::{FileService, wire};
 
 use crate::complete;
 use crate::context::Context;

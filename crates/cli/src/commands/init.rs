@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use offshoot_engine::adopt::Made;
-use offshoot_engine::locate::{Belongs, instead};
+use offshoot_engine::binding::{BindingService, GitDirectory, Refreshed};
+use offshoot_engine::vault::{Adoption, Belongs, Created, Listed, Vault, instead};
+use offshoot_engine::wire;
 use offshoot_protocol::{ExitCode, InitDoc};
-use offshoot_vault::{Created, Listed, Vault};
-use offshoot_workspace::{BindingService, GitDirectory, Refreshed, wire};
 
 use super::vault::vault_doc;
 use crate::context::{Context, current_dir};
@@ -76,8 +75,8 @@ fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
     context.engine.check_project(directory, args.force)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;
     match context.engine.make_vault(args.name.as_deref(), directory)? {
-        Made::Created(created) => report_created(context, &created, directory),
-        Made::Found(listed) => refresh(args, context, &listed, directory),
+        Adoption::Created(created) => report_created(context, &created, directory),
+        Adoption::Found(listed) => refresh(args, context, &listed, directory),
     }
 }
 

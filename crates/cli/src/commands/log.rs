@@ -1,9 +1,10 @@
 //! `offshoot log`: the history of a workspace.
 
 use clap::Args;
+use offshoot_engine::operation::{HistoryService, LogEntry};
+use offshoot_engine::snapshot::Snapshot;
+use offshoot_engine::wire;
 use offshoot_protocol::LogDoc;
-use offshoot_vault::Snapshot;
-use offshoot_workspace::{HistoryService, LogEntry, wire};
 
 use crate::complete;
 use crate::context::Context;

@@ -4,9 +4,12 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use offshoot_engine::exec::{
+    ExecRecord, ExecService, OutputReader, Running, RunningService, STDOUT,
+};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ExecLogsDoc, ExitCode, Text, TruncatedDoc};
-use offshoot_vault::{ExecRecord, OutputReader, Running, STDOUT, Vault};
-use offshoot_workspace::{ExecService, RunningService, wire};
 
 use crate::complete;
 use crate::context::Context;

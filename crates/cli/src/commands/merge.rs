@@ -1,12 +1,12 @@
 //! `offshoot merge`: states of files into one.
 
 use clap::Args;
+use offshoot_engine::change::{ChangeKind, detect_renames};
+use offshoot_engine::merge::{MergeOutcome, MergeRequest, MergeService, MergeTarget};
+use offshoot_engine::reference::{Point, Resolver};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::Kind;
-use offshoot_tree::diff::{ChangeKind, detect_renames};
-use offshoot_vault::Vault;
-use offshoot_workspace::{
-    MergeOutcome, MergeRequest, MergeService, MergeTarget, Point, Resolver, wire,
-};
 
 use super::conflicts;
 use crate::complete;

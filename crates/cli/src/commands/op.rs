@@ -1,9 +1,10 @@
 //! `offshoot op`: the operation log.
 
 use clap::{Args, Subcommand};
+use offshoot_engine::operation::{HistoryService, Scope};
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::wire;
 use offshoot_protocol::{OperationLogDoc, OperationRestoreDoc};
-use offshoot_vault::Scope;
-use offshoot_workspace::{HistoryService, Resolver, wire};
 
 use super::revert;
 use crate::complete;

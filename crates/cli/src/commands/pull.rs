@@ -1,7 +1,8 @@
 //! `offshoot pull`: what changed in the folder comes into the main line and into a workspace.
 
 use clap::Args;
-use offshoot_workspace::{PullService, Pulled, wire};
+use offshoot_engine::pull::{PullService, Pulled};
+use offshoot_engine::wire;
 
 use super::commit::{MOST_NAMED, conflict_lines};
 use super::conflicts::next_steps;

@@ -1,9 +1,10 @@
 //! `offshoot recover`: what interrupted commands left.
 
 use clap::{Args, Subcommand};
+use offshoot_engine::recover::{Inspected, KeptWork, RecoverService, Recoverable};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::RecoverListDoc;
-use offshoot_vault::Vault;
-use offshoot_workspace::{Inspected, KeptWork, RecoverService, Recoverable, wire};
 
 use crate::complete;
 use crate::context::Context;

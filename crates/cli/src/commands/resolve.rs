@@ -5,10 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use offshoot_engine::conflict::{ConflictService, Resolution, ResolveOptions};
+use offshoot_engine::file::{NewContent, VaultPath};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::ExitCode;
-use offshoot_tree::VaultPath;
-use offshoot_vault::{NewContent, Vault};
-use offshoot_workspace::{ConflictService, Resolution, ResolveOptions, wire};
 
 use crate::complete;
 use crate::context::Context;

@@ -1,10 +1,14 @@
 //! `offshoot undo` and `offshoot redo`.
 
 use clap::Args;
+use offshoot_engine::commit::HomeEvent;
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::id::Id;
+use offshoot_engine::operation::{HistoryService, Reversal, Scope};
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::{Vault, VaultError};
+use offshoot_engine::wire;
 use offshoot_protocol::{RevertDoc, RevertVerb};
-use offshoot_store::Id;
-use offshoot_vault::{Scope, Vault, VaultError};
-use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, ServiceError, wire};
 
 use super::commit::HALF_CHANGED;
 use crate::args::Named;
@@ -37,7 +41,7 @@ fn revert(
     args: &RevertArgs,
     context: &Context,
     verb: RevertVerb,
-    act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
+    act: impl FnOnce(&HistoryService<'_>, Scope) -> Result<Reversal, ServiceError>,
 ) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
     if !args.vault_wide && context.workspace_name().is_none() && vault.workspaces()?.is_empty() {

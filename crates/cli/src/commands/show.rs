@@ -1,13 +1,16 @@
 //! `offshoot show`: one thing of the history in detail.
 
 use clap::Args;
+use offshoot_engine::change::{ChangeSummaryService, Noise, Summary};
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::exec::{ExecRecord, ExecService};
+use offshoot_engine::file::RootId;
+use offshoot_engine::id::Id;
+use offshoot_engine::operation::Operation;
+use offshoot_engine::reference::{Point, Resolver};
+use offshoot_engine::vault::{Vault, VaultError};
+use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExitCode, ShowDoc};
-use offshoot_store::Id;
-use offshoot_tree::RootId;
-use offshoot_vault::{ExecRecord, Operation, Vault, VaultError};
-use offshoot_workspace::{
-    ChangeSummaryService, ExecService, Noise, Point, Resolver, ServiceError, Summary, wire,
-};
 
 use crate::complete;
 use crate::context::Context;

@@ -5,14 +5,18 @@ mod text;
 use std::collections::HashSet;
 
 use clap::Args;
+use offshoot_engine::binding::{Binding, BindingService, GitDirectory};
+use offshoot_engine::change::{Change, ChangeKind};
+use offshoot_engine::checkpoint::CheckpointService;
+use offshoot_engine::commit::{Held, Preview};
+use offshoot_engine::conflict::{ConflictService, OpenConflict};
+use offshoot_engine::file::VaultPath;
+use offshoot_engine::operation::Scope;
+use offshoot_engine::snapshot::Snapshot;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{StatusDoc, Text};
-use offshoot_tree::VaultPath;
-use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_vault::{Binding, Scope, Snapshot, Vault, Workspace};
-use offshoot_workspace::{
-    BindingService, CheckpointService, CommitPreview, ConflictService, GitDirectory, Held,
-    OpenConflict, wire,
-};
 
 use crate::args::Named;
 use crate::context::noise::ExpandArgs;
@@ -53,12 +57,12 @@ struct Status {
     vault: String,
     folders: Vec<Binding>,
     git: GitDirectory,
-    workspace: Workspace,
+    workspace: WorkspaceRecord,
     base: Snapshot,
     /// How many snapshots the main line has that the workspace has not; none where a pull would bring nothing.
     behind: u64,
     /// What a commit would do.
-    preview: CommitPreview,
+    preview: Preview,
     conflicts: Vec<OpenConflict>,
     checkpoints: u64,
     last_operation: Option<String>,
@@ -142,7 +146,7 @@ fn look(
     context: &Context,
     vault: &Vault,
     name: String,
-    workspace: Workspace,
+    workspace: WorkspaceRecord,
 ) -> Result<Status> {
     let base = vault.snapshot(&workspace.state.base)?;
     let preview = context.preview(vault, &workspace, args.metadata)?;
@@ -198,7 +202,7 @@ fn git(context: &Context, vault: &Vault) -> Result<GitDirectory> {
 }
 
 /// How far the main line moved on since the workspace last had it.
-fn behind(vault: &Vault, preview: &CommitPreview) -> Result<u64> {
+fn behind(vault: &Vault, preview: &Preview) -> Result<u64> {
     let common = &preview.proposal.common;
     let mut at = preview.head.clone();
     let mut count = 0;

@@ -9,13 +9,14 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::text::display_bytes;
+use offshoot_engine::vault::{CheckDepth, Vault, delete_vault};
+use offshoot_engine::wire;
 use offshoot_protocol::{
     CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
     VaultRenamedDoc,
 };
-use offshoot_tree::display_bytes;
-use offshoot_vault::{CheckDepth, Vault};
-use offshoot_workspace::{ServiceError, delete_vault, wire};
 
 use super::init::open_directory;
 use crate::complete;

@@ -4,14 +4,18 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use offshoot_engine::binding::Binding;
+use offshoot_engine::change::ChangeSummaryService;
+use offshoot_engine::checkpoint::CheckpointService;
+use offshoot_engine::id::Id;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::settings::parse_duration;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::{NewWorkspace, WorkspaceRecord, WorkspaceService};
 use offshoot_protocol::{
     TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc, WorkspaceRenamedDoc,
     WorkspaceShowDoc, WorkspaceTreeDoc,
-};
-use offshoot_store::Id;
-use offshoot_vault::{Binding, Vault, Workspace};
-use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };
 
 use super::exec::open_or_adopt;
@@ -21,7 +25,6 @@ use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::render::listing::{Listing, STATUS_METADATA};
 use crate::render::{self, DIM, NAME, fields, paint, table};
-use offshoot_engine::settings::parse_duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceCommand {
@@ -83,14 +86,14 @@ pub(crate) struct LsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// Workspace [default: -w, else the most recently used one]
+    /// WorkspaceRecord [default: -w, else the most recently used one]
     #[arg(add = complete::workspaces())]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequiredNameArgs {
-    /// Workspace
+    /// WorkspaceRecord
     #[arg(add = complete::workspaces())]
     name: String,
 }
@@ -181,7 +184,7 @@ fn lifetime(text: &str, context: &Context) -> Result<Duration> {
 
 fn list(context: &Context, opened: &OpenVault) -> Result<()> {
     let found = context.overview(&opened.vault)?;
-    let all: Vec<Workspace> = found.iter().map(|one| one.workspace.clone()).collect();
+    let all: Vec<WorkspaceRecord> = found.iter().map(|one| one.workspace.clone()).collect();
     let documents = found.iter().map(|one| wire::listed_workspace(one, &all)).collect();
     let document = WorkspaceListDoc { vault: opened.name.clone(), workspaces: documents };
     context.output.data(document, |document| {
@@ -227,7 +230,7 @@ fn last_command(command: &str) -> String {
     paint(DIM, &shown)
 }
 
-fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Workspace> {
+fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<WorkspaceRecord> {
     if let Some(name) = args {
         return Ok(Resolver::new(vault).workspace(name)?);
     }
@@ -293,7 +296,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
 fn tree(context: &Context, opened: &OpenVault) -> Result<()> {
     let workspaces = WorkspaceService::new(&opened.vault, context.actor()).list()?;
     let is_there = |id: &Id| workspaces.iter().any(|w| w.id == *id);
-    let is_root = |w: &&Workspace| w.state.parent.is_none_or(|parent| !is_there(&parent));
+    let is_root = |w: &&WorkspaceRecord| w.state.parent.is_none_or(|parent| !is_there(&parent));
     let roots = workspaces.iter().filter(is_root).map(|w| node(w, &workspaces)).collect();
     let document = WorkspaceTreeDoc { vault: opened.name.clone(), roots };
     context.output.data(document, |document| {
@@ -303,7 +306,7 @@ fn tree(context: &Context, opened: &OpenVault) -> Result<()> {
     })
 }
 
-fn node(workspace: &Workspace, all: &[Workspace]) -> TreeNodeDoc {
+fn node(workspace: &WorkspaceRecord, all: &[WorkspaceRecord]) -> TreeNodeDoc {
     let forks = all.iter().filter(|other| other.state.parent == Some(workspace.id));
     TreeNodeDoc {
         name: workspace.name.clone(),

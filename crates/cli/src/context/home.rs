@@ -1,7 +1,9 @@
 //! What a commit of a workspace would do.
 
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{CommitPreview, PreviewService, RunningService, Selection};
+use offshoot_engine::commit::{Preview, PreviewService, Selection};
+use offshoot_engine::exec::RunningService;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::workspace::WorkspaceRecord;
 
 use super::Context;
 use crate::error::Result;
@@ -12,9 +14,9 @@ impl Context {
     pub(crate) fn preview(
         &self,
         vault: &Vault,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         metadata: bool,
-    ) -> Result<CommitPreview> {
+    ) -> Result<Preview> {
         self.note_running(vault, workspace);
         let tracked = self.engine.tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
@@ -26,8 +28,8 @@ impl Context {
     pub(crate) fn pull_brings(
         &self,
         vault: &Vault,
-        workspace: &Workspace,
-        preview: &CommitPreview,
+        workspace: &WorkspaceRecord,
+        preview: &Preview,
     ) -> Result<bool> {
         let tracked = self.engine.tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
@@ -39,7 +41,7 @@ impl Context {
     }
 
     /// Says that a command is at work in a workspace: nobody knows yet what it changes.
-    fn note_running(&self, vault: &Vault, workspace: &Workspace) {
+    fn note_running(&self, vault: &Vault, workspace: &WorkspaceRecord) {
         let running = RunningService::new(vault).list(Some(workspace.id)).unwrap_or_default();
         if let Some(note) = running.iter().find(|note| !note.read_only) {
             let (name, command) = (&workspace.name, line(&note.command));

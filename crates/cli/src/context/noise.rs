@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use clap::Args;
-use offshoot_tree::RootId;
-use offshoot_vault::Vault;
-use offshoot_workspace::Noise;
+use offshoot_engine::change::Noise;
+use offshoot_engine::file::RootId;
+use offshoot_engine::vault::Vault;
 
 use super::Context;
 use crate::error::Result;

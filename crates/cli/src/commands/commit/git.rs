@@ -1,8 +1,8 @@
 //! `offshoot commit --git`: what is said about a git commit of what came home.
 
 use offshoot_engine::commit::{GitCommitted, Made};
+use offshoot_engine::wire;
 use offshoot_protocol::GitOutcomeDoc;
-use offshoot_workspace::wire;
 
 use crate::error::body;
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use clap::ValueEnum;
+use offshoot_engine::commit::{Direction, HomeEvent, HomeOptions, settle_interrupted};
+use offshoot_engine::vault::Vault;
 use offshoot_protocol::{SettleDoc, SettledDoc};
-use offshoot_vault::Vault;
-use offshoot_workspace::{Direction, HomeEvent, HomeOptions, settle_interrupted};
 
 use crate::context::Context;
 use crate::error::Result;

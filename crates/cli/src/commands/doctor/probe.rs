@@ -5,10 +5,10 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_mount::Driver;
+use offshoot_engine::driver::{Driver, probe_drivers};
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::id::Id;
 use offshoot_protocol::{DoctorCheckDoc, DoctorState};
-use offshoot_store::Id;
-use offshoot_workspace::{ServiceError, probe_drivers};
 use rustix::fs::{FileType, Mode, XattrFlags};
 
 use crate::render::host_path;
@@ -177,7 +177,7 @@ fn driver_check(
 fn merging(scratch: &Scratch) -> DoctorCheckDoc {
     let place = scratch.0.join("merging");
     let able = fs::create_dir(&place).is_ok()
-        && offshoot_workspace::try_data_layers(&place).unwrap_or(false);
+        && offshoot_engine::driver::try_data_layers(&place).unwrap_or(false);
     let detail = match able {
         true => "large files stay where they are when layers are merged",
         false => "large files are copied when layers are merged: this kernel cannot leave them",

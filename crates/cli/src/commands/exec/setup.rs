@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_engine::locate::{Belongs, unsure};
-use offshoot_policy::Policy;
+use offshoot_engine::binding::Binding;
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::exec::{RuntimeOptions, Signals};
+use offshoot_engine::policy::Policy;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::{Belongs, Vault, unsure};
 use offshoot_protocol::ErrorBody;
-use offshoot_sandbox::Signals;
-use offshoot_vault::{Binding, Vault};
-use offshoot_workspace::{Resolver, RuntimeOptions, ServiceError};
 
 use super::Ask;
 use crate::commands::init;

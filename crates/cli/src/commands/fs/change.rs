@@ -4,10 +4,14 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
+use offshoot_engine::change::{Change, ChangeKind, detect_renames};
+use offshoot_engine::file::{CopyOptions, Edited, FileService};
+use offshoot_engine::import::ImportReport;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::ExitCode;
-use offshoot_tree::diff::{Change, ChangeKind, detect_renames};
-use offshoot_vault::{ImportReport, Vault, Workspace};
-use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 
 use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
 use crate::context::Context;
@@ -22,7 +26,7 @@ const MOST_NAMED: usize = 20;
 pub(super) fn report(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     mut edited: Edited,
     import: Option<&ImportReport>,
 ) -> Result<()> {

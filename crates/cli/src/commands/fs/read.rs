@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use offshoot_engine::file::{Body, Entry, EntryKind, FileService, VaultPath};
+use offshoot_engine::text::display_bytes;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{EntryDoc, FileDoc, ListDoc};
-use offshoot_tree::{Body, Entry, EntryKind, VaultPath, display_bytes};
-use offshoot_vault::Vault;
-use offshoot_workspace::{FileService, wire};
 
 use super::{CatArgs, LsArgs, TreeArgs};
 use crate::context::Context;

@@ -1,8 +1,9 @@
 //! Between the vault and the host.
 
+use offshoot_engine::file::{ExportOptions, FileService};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ExportDoc, Text};
-use offshoot_vault::{ExportOptions, Vault};
-use offshoot_workspace::{FileService, wire};
 
 use super::change::report;
 use super::{ExportArgs, ImportArgs};

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use offshoot_tree::diff::Change;
-use offshoot_tree::{VaultPath, display_bytes};
-use offshoot_vault::Binding;
-use offshoot_workspace::{Noise, wire, without_frames};
+use offshoot_engine::binding::Binding;
+use offshoot_engine::change::{Change, Noise, without_frames};
+use offshoot_engine::file::VaultPath;
+use offshoot_engine::text::display_bytes;
+use offshoot_engine::wire;
 
 use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};

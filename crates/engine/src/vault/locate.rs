@@ -9,7 +9,7 @@ use offshoot_workspace::{BindingService, HomeEvent, NewBinding, shown_name, simi
 use crate::error::{Error, Result};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
-use crate::words::host_path;
+use crate::text::host_path;
 
 /// Which vault a folder belongs to.
 #[derive(Debug)]

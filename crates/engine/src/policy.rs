@@ -1,9 +1,12 @@
-//! Where the rules are that decide whether a command may run.
+//! Whether a command may run: the rules, where they are, and what they say.
 
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::Layer;
-use offshoot_workspace::{PolicyFile, PolicyFiles};
+pub use offshoot_policy::{Category, Context, Decision, Layer, Policy, Verdict};
+pub use offshoot_workspace::{
+    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, layer_of, policy_layer,
+    suggestion,
+};
 
 use crate::offshoot::Offshoot;
 use crate::settings;

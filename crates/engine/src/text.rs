@@ -3,9 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use offshoot_tree::display_bytes;
-use offshoot_vault::{ImportReport, SkipReason, Skipped};
-use offshoot_workspace::{GitDirectory, wire};
+pub use offshoot_tree::display_bytes;
 
 /// Text with characters that a terminal obeys made visible; tabs stay.
 pub fn harmless(bytes: &[u8]) -> String {
@@ -54,48 +52,4 @@ pub fn count(number: u64, one: &str) -> String {
         (_, Some(stem)) if !one.ends_with("ey") => format!("{number} {stem}ies"),
         _ => format!("{number} {one}s"),
     }
-}
-
-/// That a git directory was taken in, where it was.
-pub fn git_directory(git: &GitDirectory) -> Option<String> {
-    let GitDirectory::Bound { binding, bytes: size, new: _ } = git else { return None };
-    let (directory, size) = (host_path(&binding.host_path()), bytes(*size));
-    Some(format!("git directory {directory} taken in as well, {size}"))
-}
-
-/// What an import brought, in a line.
-pub fn import(report: &ImportReport) -> String {
-    let mut text = count(report.files, "file");
-    if report.directories > 0 {
-        text.push_str(&format!(" in {}", count(report.directories, "directory")));
-    }
-    text.push_str(&format!(", {}", bytes(report.bytes)));
-    if report.unchanged > 0 {
-        text.push_str(&format!(", {} not read again", report.unchanged));
-    }
-    if report.ignored > 0 {
-        text.push_str(&format!(", {} ignored", report.ignored));
-    }
-    text
-}
-
-/// What an import could not bring, a line each.
-pub fn skipped(report: &ImportReport) -> Vec<String> {
-    report.skipped.iter().map(skipped_line).collect()
-}
-
-/// What an import could not read, a line each.
-pub fn unreadable(report: &ImportReport) -> Vec<String> {
-    let is_unreadable =
-        |skipped: &&Skipped| matches!(skipped.why, SkipReason::Unreadable(_) | SkipReason::Kept(_));
-    report.skipped.iter().filter(is_unreadable).map(skipped_line).collect()
-}
-
-fn skipped_line(skipped: &Skipped) -> String {
-    let (_, why) = wire::skip_reason(&skipped.why);
-    let done = match skipped.why {
-        SkipReason::Kept(_) => "could not read",
-        _ => "skipped",
-    };
-    format!("{done} {}: {why}", display_bytes(&skipped.path))
 }

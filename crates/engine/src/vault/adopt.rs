@@ -7,17 +7,19 @@ use offshoot_protocol::ExitCode;
 use offshoot_vault::{Created, HomeError, ImportReport, Listed, name_from};
 use offshoot_workspace::{BindingError, GitDirectory, ServiceError, check_folder};
 
+use crate::binding::git_directory;
 use crate::error::{Error, Result};
+use crate::import::{self, skipped};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
-use crate::words::{git_directory, host_path, import, skipped};
+use crate::text::host_path;
 
 /// How often a name is looked for that nobody else takes meanwhile.
 const ATTEMPTS: usize = 32;
 
 /// A vault that was made of a folder, or that somebody else made of it meanwhile.
 #[derive(Debug)]
-pub enum Made {
+pub enum Adoption {
     /// A new one.
     Created(Box<Created>),
     /// Somebody else's.
@@ -53,7 +55,7 @@ impl Offshoot {
     }
 
     /// Makes a vault of a folder, under a name or under one that is free.
-    pub fn make_vault(&self, wanted: Option<&str>, directory: &Path) -> Result<Made> {
+    pub fn make_vault(&self, wanted: Option<&str>, directory: &Path) -> Result<Adoption> {
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -66,7 +68,7 @@ impl Offshoot {
             let created = registry.create(&name, Some(directory), &options, self.actor());
             drop(options);
             let error = match created {
-                Ok(created) => return Ok(Made::Created(Box::new(created))),
+                Ok(created) => return Ok(Adoption::Created(Box::new(created))),
                 Err(error) => error,
             };
             let overtaken =
@@ -78,19 +80,19 @@ impl Offshoot {
             if let Some((listed, bound)) = registry.find_bound(directory)?
                 && bound == directory
             {
-                return Ok(Made::Found(listed));
+                return Ok(Adoption::Found(listed));
             }
         }
     }
 
     /// Completes a vault that was made of a folder at its first use, and tells of it.
-    pub fn adopted(&self, made: Made, directory: &Path) -> Result<Listed> {
+    pub fn adopted(&self, made: Adoption, directory: &Path) -> Result<Listed> {
         let created = match made {
-            Made::Found(listed) => return Ok(listed),
-            Made::Created(created) => created,
+            Adoption::Found(listed) => return Ok(listed),
+            Adoption::Created(created) => created,
         };
         self.tell_skipped(&created.report);
-        let (what, folder) = (import(&created.report), host_path(directory));
+        let (what, folder) = (import::summary(&created.report), host_path(directory));
         let text = format!("created vault {} for {folder}: {what}", created.name);
         self.tell(Topic::VaultCreated, text);
         let git = self.take_git_directory(&created.vault)?;

@@ -1,4 +1,6 @@
-//! Accounts of this machine.
+//! Who acts: a person, and the agent that acts for them.
+
+pub use offshoot_vault::Actor;
 
 /// The name of this process's account, or its number where it has none.
 pub fn own_account() -> String {

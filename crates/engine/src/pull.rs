@@ -1,0 +1,3 @@
+//! Taking what changed in the folder into a workspace.
+
+pub use offshoot_workspace::{PullService, Pulled};
