@@ -14,7 +14,7 @@ use offshoot_engine::file::{Standing, VaultPath};
 use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::settings::Config;
 use offshoot_engine::vault::{Listed, Registry, Vault};
-use offshoot_engine::workspace::{WorkspaceOverview, WorkspaceRecord, WorkspaceService};
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_engine::{Notice, Offshoot, Topic};
 use offshoot_protocol::ExitCode;
 
@@ -183,16 +183,9 @@ impl Context {
         Err(self.ask_for_workspace(vault)?)
     }
 
-    /// All workspaces at a glance.
-    pub(crate) fn overview(&self, vault: &Vault) -> Result<Vec<WorkspaceOverview>> {
-        let (diff, merge) = (self.engine.diff_options(), self.engine.merge_options());
-        let tracked = self.engine.tracked(vault)?;
-        Ok(WorkspaceService::new(vault, self.actor()).overview(diff, merge, tracked)?)
-    }
-
     /// Asks which of several workspaces is meant.
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
-        let found = self.overview(vault)?;
+        let found = self.engine.overview(vault)?;
         if found.is_empty() {
             let hint = "`offshoot exec -w NAME CMD` creates one; `offshoot undo NAME` brings back a deleted one";
             return Ok(CliError::usage("the vault has no workspace").hint(hint));
@@ -227,7 +220,7 @@ impl Context {
         if let Some(name) = &self.workspace {
             return Ok(Some(Resolver::new(vault).workspace(name)?));
         }
-        let recent = WorkspaceService::new(vault, self.actor()).most_recent()?;
+        let recent = self.engine.workspaces(vault).most_recent()?;
         if let Some(workspace) = &recent {
             let why = match vault.workspaces()?.len() {
                 1 => "the only one",

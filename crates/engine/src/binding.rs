@@ -4,8 +4,8 @@ use std::path::Path;
 
 use offshoot_vault::Vault;
 pub use offshoot_vault::{Binding, bound_path};
-pub use offshoot_workspace::{BindingService, GitDirectory, NewBinding, Refreshed};
-use offshoot_workspace::{HomeEvent, ServiceError};
+use offshoot_workspace::{BindingService, HomeEvent, NewBinding, ServiceError};
+pub use offshoot_workspace::{Bound, GitDirectory, Rebound, Refreshed};
 
 use crate::error::Result;
 use crate::import::unreadable;
@@ -14,14 +14,61 @@ use crate::offshoot::Offshoot;
 use crate::text::{bytes, host_path};
 
 impl Offshoot {
+    /// Adds a folder to a vault, under a name or under its own, and tells what could not be taken in.
+    pub fn bind(&self, vault: &Vault, directory: &Path, name: Option<&str>) -> Result<Bound> {
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let user_home = self.options().user_home();
+        let new = NewBinding { directory, name, user_home: user_home.as_deref() };
+        let options = self.home_options(&told);
+        let bound = self.bindings(vault).add(self.registry(), &new, &options)?;
+        self.tell_skipped(&bound.report);
+        Ok(bound)
+    }
+
+    /// Takes a folder out of a vault. The folder stays as it is.
+    pub fn unbind(&self, vault: &Vault, name: &str) -> Result<Rebound> {
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let options = self.home_options(&told);
+        Ok(self.bindings(vault).remove(self.registry(), name, &options)?)
+    }
+
+    /// Binds a vault to a folder where that is now.
+    pub fn rebind(&self, vault: &Vault, name: &str, directory: &Path) -> Result<Rebound> {
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let user_home = self.options().user_home();
+        let new = NewBinding { directory, name: None, user_home: user_home.as_deref() };
+        let options = self.home_options(&told);
+        Ok(self.bindings(vault).relocate(self.registry(), name, &new, &options)?)
+    }
+
+    /// Takes the folders of a vault in as they are, even where others lie in their places now, and tells what could not be taken in.
+    pub fn adopt_again(&self, vault: &Vault) -> Result<Refreshed> {
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let refreshed = self.bindings(vault).adopt(&self.home_options(&told))?;
+        self.tell_skipped(&refreshed.report);
+        self.tell_left_git(&refreshed.git);
+        Ok(refreshed)
+    }
+
+    /// Where the git directory of the folder is, where that is outside; tells where commits are lost.
+    pub fn git_directory(&self, vault: &Vault) -> Result<GitDirectory> {
+        let user_home = self.options().user_home();
+        let git = self.bindings(vault).git_directory(user_home.as_deref())?;
+        self.tell_left_git(&git);
+        Ok(git)
+    }
+
+    fn bindings<'v>(&self, vault: &'v Vault) -> BindingService<'v> {
+        BindingService::new(vault, self.actor())
+    }
+
     /// Makes the main line what is in the folder now, before something is forked from it; tells of it where it moved.
     pub fn refresh(&self, vault: &Vault, name: &str, folder: &Path) -> Result<(), ServiceError> {
         if vault.is_read_only() {
             return Ok(());
         }
-        let service = BindingService::new(vault, self.actor());
         let told = |event: &_| self.tell_event(event);
-        let refreshed = service.refresh(&self.home_options(&told))?;
+        let refreshed = self.bindings(vault).refresh(&self.home_options(&told))?;
         for line in unreadable(&refreshed.report) {
             self.tell(Topic::Skipped, line);
         }
@@ -38,8 +85,7 @@ impl Offshoot {
     /// Takes in the git directory of a vault that was just made, where it lies outside of the folder.
     pub fn take_git_directory(&self, vault: &Vault) -> Result<GitDirectory> {
         let told = |event: &HomeEvent| self.tell_event(event);
-        let service = BindingService::new(vault, self.actor());
-        let git = service.take_git_directory(&self.home_options(&told))?;
+        let git = self.bindings(vault).take_git_directory(&self.home_options(&told))?;
         self.tell_left_git(&git);
         Ok(git)
     }

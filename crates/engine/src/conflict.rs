@@ -2,4 +2,14 @@
 
 pub use offshoot_tree::RecordedSide;
 pub use offshoot_tree::merge::Conflict;
+use offshoot_vault::Vault;
 pub use offshoot_workspace::{ConflictService, OpenConflict, Resolution, ResolveOptions};
+
+use crate::offshoot::Offshoot;
+
+impl Offshoot {
+    /// Lists and resolves the conflicts of a vault's workspaces.
+    pub fn conflicts<'v>(&self, vault: &'v Vault) -> ConflictService<'v> {
+        ConflictService::new(vault, self.actor())
+    }
+}

@@ -4,6 +4,7 @@ mod command;
 mod environment;
 mod events;
 mod handle;
+mod ready;
 mod request;
 
 pub use command::{Command, Input};

@@ -1,8 +1,45 @@
 //! Deleting what nothing refers to any more.
 
+use offshoot_vault::Vault;
 pub use offshoot_vault::{GcDue, GcOptions, GcReport, GcSchedule};
+use offshoot_workspace::CacheService;
 
+use crate::error::Result;
+use crate::notice::Topic;
+use crate::offshoot::Offshoot;
 use crate::settings::Config;
+use crate::text::bytes;
+
+impl Offshoot {
+    /// Deletes what nothing in a vault refers to: with it go expired workspaces, what is left of deleted vaults, and caches that take
+    /// more than they may. A dry run says what would go, and touches none of that.
+    pub fn collect(&self, vault: &Vault, options: &GcOptions) -> Result<GcReport> {
+        if !options.dry_run {
+            self.sweep(vault)?;
+            if let Err(error) = self.registry().sweep() {
+                self.tell(
+                    Topic::VaultLeftover,
+                    format!("a deleted vault was not cleared: {error}"),
+                );
+            }
+        }
+        let report = vault.collect(options, self.actor())?;
+        if !options.dry_run {
+            self.tidy_caches(vault)?;
+        }
+        Ok(report)
+    }
+
+    /// Drops package caches while all take more than they may.
+    fn tidy_caches(&self, vault: &Vault) -> Result<()> {
+        for dropped in CacheService::new(vault).tidy(self.config().cache.max_size)?.dropped {
+            let (name, size) = (dropped.name, bytes(dropped.bytes));
+            let text = format!("cache {name} ({size}) was cleared: see cache.max_size");
+            self.tell(Topic::CacheCleared, text);
+        }
+        Ok(())
+    }
+}
 
 /// When garbage is collected without being asked for.
 pub fn schedule(config: &Config) -> GcSchedule {

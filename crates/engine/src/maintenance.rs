@@ -1,16 +1,21 @@
 //! What is tidied in the background without being asked for.
 
 pub use offshoot_sandbox::give_way;
+use offshoot_vault::Vault;
 use offshoot_workspace::MaintenanceOptions;
 pub use offshoot_workspace::MaintenanceService;
 
 use crate::gc::{kept, schedule};
-use crate::settings::Config;
+use crate::offshoot::Offshoot;
 
-/// What the settings say is tidied.
-pub fn options(config: &Config) -> MaintenanceOptions {
-    MaintenanceOptions {
-        compact: config.compact.auto.then_some(config.compact.depth.into()),
-        collect: config.gc.auto.then(|| (kept(config), schedule(config))),
+impl Offshoot {
+    /// Merges layers and collects garbage as far as the settings want it and it is due.
+    pub fn maintenance<'v>(&self, vault: &'v Vault) -> MaintenanceService<'v> {
+        let config = self.config();
+        let options = MaintenanceOptions {
+            compact: config.compact.auto.then_some(config.compact.depth.into()),
+            collect: config.gc.auto.then(|| (kept(config), schedule(config))),
+        };
+        MaintenanceService::new(vault, options)
     }
 }

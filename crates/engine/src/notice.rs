@@ -32,6 +32,10 @@ pub enum Topic {
     FolderMoved,
     /// A vault was made of a folder at its first use.
     VaultCreated,
+    /// What is left of a deleted vault could not be removed.
+    VaultLeftover,
+    /// A package cache was dropped because all of them took too much space.
+    CacheCleared,
     /// Something about the files that came home.
     Folder,
     /// The settings of the project are left out.

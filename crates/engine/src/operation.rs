@@ -1,4 +1,62 @@
 //! What was done to a vault, and taking it back.
 
+use offshoot_protocol::RevertVerb;
+use offshoot_store::Id;
+use offshoot_vault::Vault;
 pub use offshoot_vault::{Operation, Scope};
 pub use offshoot_workspace::{HistoryService, LogEntry, Reversal};
+use offshoot_workspace::{HomeEvent, ServiceError};
+
+use crate::error::Result;
+use crate::offshoot::Offshoot;
+
+/// An operation that was taken back or brought back.
+#[derive(Debug)]
+pub struct Reverted {
+    /// What was done.
+    pub reversal: Reversal,
+    /// The workspaces, by name, that are not there any more because of it.
+    pub gone: Vec<String>,
+}
+
+impl Offshoot {
+    /// Looks at the history of a vault.
+    pub fn history<'v>(&self, vault: &'v Vault) -> HistoryService<'v> {
+        HistoryService::new(vault, self.actor())
+    }
+
+    /// Takes back the last operation, or brings back the one that was undone last; a commit in the folder, too. `told` is told what
+    /// people should know meanwhile.
+    pub fn revert(
+        &self,
+        vault: &Vault,
+        verb: RevertVerb,
+        scope: Scope,
+        told: &dyn Fn(&HomeEvent),
+    ) -> Result<Reverted, ServiceError> {
+        let service = self.history(vault).with_home(self.home_options(told));
+        let service = match self.git(None) {
+            Ok(git) => service.with_git(git),
+            Err(_) => service,
+        };
+        let reversal = match verb {
+            RevertVerb::Undo => service.undo(scope)?,
+            RevertVerb::Redo => service.redo(scope)?,
+        };
+        let gone = service.gone(&reversal.target)?;
+        drop(service);
+        self.registry().relink(vault)?;
+        self.tell_git_due(vault);
+        Ok(Reverted { reversal, gone })
+    }
+
+    /// Makes everything in a scope what it was after an operation. Folders stay as they are.
+    pub fn restore(&self, vault: &Vault, to: &Operation, scope: Scope) -> Result<Option<Id>> {
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let service = self.history(vault).with_home(self.home_options(&told));
+        let operation = service.restore(to, scope)?;
+        drop(service);
+        self.registry().relink(vault)?;
+        Ok(operation)
+    }
+}

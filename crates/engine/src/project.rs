@@ -8,13 +8,11 @@ use std::sync::Arc;
 use offshoot_store::Id;
 use offshoot_vault::{Actor, Binding, Home, Vault};
 use offshoot_workspace::{
-    ExecutionPlace, MaintenanceService, NewWorkspace, RecoverService, Recoverable, Resolver,
-    ServiceError, WorkspaceService,
+    ExecutionPlace, MaintenanceService, NewWorkspace, Recoverable, Resolver, ServiceError,
 };
 
 use crate::error::Result;
 use crate::exec::{Command, Exec};
-use crate::maintenance;
 use crate::offshoot::Offshoot;
 use crate::vault::{Belongs, unsure};
 use crate::workspace::Workspace;
@@ -100,7 +98,7 @@ impl Project {
 
     /// Forks a workspace under a name from what is in the folder now: a pointer is copied, whatever the size of the tree.
     pub fn fork(&self, name: &str) -> Result<Workspace> {
-        WorkspaceService::new(self.vault(), self.engine().actor()).require_free(name)?;
+        self.engine().workspaces(self.vault()).require_free(name)?;
         self.refresh()?;
         self.fork_from(name, "head")
     }
@@ -108,7 +106,7 @@ impl Project {
     /// Forks a workspace under a name from a REF: `head`, another workspace, a checkpoint, a snapshot.
     pub fn fork_from(&self, name: &str, reference: &str) -> Result<Workspace> {
         let from = Resolver::new(self.vault()).point(reference, None)?;
-        let service = WorkspaceService::new(self.vault(), self.engine().actor());
+        let service = self.engine().workspaces(self.vault());
         let made =
             service.create(&NewWorkspace { name: Some(name), from: &from, lifetime: None })?;
         Ok(Workspace::new(self.clone(), made.id))
@@ -121,8 +119,7 @@ impl Project {
 
     /// Makes the main line what is in the folder now.
     pub fn refresh(&self) -> Result<(), ServiceError> {
-        let folder = first_folder(self.vault()).ok().flatten().filter(|folder| folder.is_dir());
-        match folder {
+        match self.existing_folder() {
             Some(folder) => self.engine().refresh(self.vault(), self.name(), &folder),
             None => Ok(()),
         }
@@ -130,17 +127,17 @@ impl Project {
 
     /// What interrupted commands left, for somebody to decide about.
     pub fn leftovers(&self) -> Result<Vec<Recoverable>> {
-        Ok(RecoverService::new(self.vault(), self.engine().actor()).list()?)
+        Ok(self.engine().leftovers(self.vault()).list()?)
     }
 
     /// Keeps what an interrupted command left, as a checkpoint of its workspace.
     pub fn keep_leftover(&self, exec: &Id) -> Result<offshoot_workspace::KeptWork> {
-        Ok(RecoverService::new(self.vault(), self.engine().actor()).keep(exec, None)?)
+        Ok(self.engine().leftovers(self.vault()).keep(exec, None)?)
     }
 
     /// Drops what an interrupted command left.
     pub fn drop_leftover(&self, exec: &Id) -> Result<()> {
-        drop(RecoverService::new(self.vault(), self.engine().actor()).drop(exec)?);
+        drop(self.engine().leftovers(self.vault()).drop(exec)?);
         Ok(())
     }
 
@@ -149,15 +146,19 @@ impl Project {
     }
 
     /// What has to be in place before a command that may run finds or forks its workspace.
-    pub(crate) fn make_ready(&self) -> Result<(), ServiceError> {
-        self.engine().settle_interrupted(self.vault());
-        self.engine().sweep(self.vault())
+    pub(crate) fn make_ready(&self, place: &ExecutionPlace) -> Result<(), ServiceError> {
+        let folder = self.existing_folder();
+        self.engine().make_ready(self.vault(), self.name(), place, folder.as_deref())
+    }
+
+    /// The folder, where it is there. A vault may have been brought here without it.
+    fn existing_folder(&self) -> Option<PathBuf> {
+        first_folder(self.vault()).ok().flatten().filter(|folder| folder.is_dir())
     }
 
     /// What there is to merge and to collect after a command in a workspace.
     pub(crate) fn due(&self, workspace: &Id) -> Option<Due<'_>> {
-        let options = maintenance::options(self.engine().config());
-        let service = MaintenanceService::new(self.vault(), options);
+        let service = self.engine().maintenance(self.vault());
         let is_due = service.is_due(workspace).unwrap_or(false);
         is_due.then_some(Due { service, workspace: *workspace, actor: self.engine().actor() })
     }

@@ -10,6 +10,11 @@ use crate::offshoot::Offshoot;
 use crate::text::line;
 
 impl Offshoot {
+    /// Lists, keeps and drops what interrupted commands left in a vault.
+    pub fn leftovers<'v>(&self, vault: &'v Vault) -> RecoverService<'v> {
+        RecoverService::new(vault, self.actor())
+    }
+
     /// Tells where the log of a vault that was just opened is cut short, and does what is wanted with what interrupted commands
     /// left in it.
     pub fn look_after(&self, vault: &Vault) {
@@ -34,7 +39,7 @@ impl Offshoot {
         if vault.is_read_only() || abandoned == AbandonedWork::Offer {
             return;
         }
-        let service = RecoverService::new(vault, self.actor());
+        let service = self.leftovers(vault);
         for exec in left {
             let settled = match abandoned {
                 AbandonedWork::Offer => None,

@@ -1,5 +1,6 @@
 //! Deciding about what a workspace changed, piece by piece.
 
+use offshoot_vault::Vault;
 use offshoot_workspace::Selection;
 pub use offshoot_workspace::{
     Edited, FoldedReview, Outcome as PieceOutcome, PieceKind, ReviewDecision as Decision,
@@ -9,6 +10,7 @@ pub use offshoot_workspace::{
 
 use crate::commit::{Commit, Outcome};
 use crate::error::{Error, Result};
+use crate::offshoot::Offshoot;
 use crate::workspace::Workspace;
 
 /// What a workspace changed, to be decided about.
@@ -30,9 +32,14 @@ impl Workspace {
     }
 
     fn reviews(&self) -> ReviewService<'_> {
-        let engine = self.project().engine();
-        let (diff, merge) = (engine.diff_options(), engine.merge_options());
-        ReviewService::new(self.project().vault(), engine.actor(), diff, merge)
+        self.project().engine().reviews(self.project().vault())
+    }
+}
+
+impl Offshoot {
+    /// Divides what workspaces of a vault changed into pieces, and carries out what was decided about them.
+    pub fn reviews<'v>(&self, vault: &'v Vault) -> ReviewService<'v> {
+        ReviewService::new(vault, self.actor(), self.diff_options(), self.merge_options())
     }
 }
 

@@ -3,10 +3,44 @@
 mod adopt;
 mod locate;
 
+use std::path::Path;
+
 pub use adopt::Adoption;
 pub use locate::{Belongs, instead, unsure};
+use offshoot_vault::FromArchive;
 pub use offshoot_vault::{
     CheckDepth, Created, Home as Registry, HomeError as RegistryError, Listed, Vault, VaultError,
     VaultOptions,
 };
-pub use offshoot_workspace::delete_vault;
+use offshoot_workspace::{HomeEvent, ServiceError, delete_vault};
+
+use crate::error::Result;
+use crate::offshoot::Offshoot;
+
+impl Offshoot {
+    /// Whether there is a vault of this name, however damaged.
+    pub fn has_vault(&self, name: &str) -> Result<bool> {
+        self.registry().has(name).map_err(|error| self.registry_error(error))
+    }
+
+    /// Deletes a vault with all its history. That cannot be undone; the folder stays as it is.
+    pub fn delete_vault(&self, name: &str) -> Result<()> {
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let options = self.home_options(&told);
+        let deleted = delete_vault(self.registry(), name, self.actor(), &options);
+        deleted.map_err(|error| match error {
+            ServiceError::Home(error) => self.registry_error(error),
+            other => other.into(),
+        })
+    }
+
+    /// Gives a vault another name.
+    pub fn rename_vault(&self, from: &str, to: &str) -> Result<()> {
+        self.registry().rename(from, to).map_err(|error| self.registry_error(error))
+    }
+
+    /// Makes a vault of an archive, under the name that it has there or under another.
+    pub fn import_vault(&self, archive: &Path, name: Option<&str>) -> Result<FromArchive> {
+        self.registry().import(archive, name).map_err(|error| self.registry_error(error))
+    }
+}

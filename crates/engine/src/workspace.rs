@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
+use offshoot_protocol::RevertVerb;
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, RootId, VaultPath};
 pub use offshoot_vault::Workspace as WorkspaceRecord;
 use offshoot_vault::{Checkpoint, Scope, Vault};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, CommitPreview, ExecutionPlace, FileService,
-    HistoryService, HomeEvent, MergeOutcome, MergeRequest, MergeService, MergeTarget,
-    NewCheckpoint, PreviewService, PullService, Pulled, Resolver, Reversal, Selection,
-    ServiceError,
+    ChangeSummaryService, CommitPreview, ExecutionPlace, FileService, HomeEvent, MergeOutcome,
+    MergeTarget, NewCheckpoint, Pulled, Resolver, Reversal, ServiceError,
 };
 pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
 
@@ -95,8 +94,7 @@ impl Workspace {
     /// Marks its state, to come back to it.
     pub fn checkpoint(&self, name: &str, reason: &str) -> Result<Checkpoint> {
         let new = NewCheckpoint { name: Some(name), automatic: false, reason };
-        let engine = self.project.engine();
-        let service = CheckpointService::new(self.project.vault(), engine.actor());
+        let service = self.project.engine().checkpoints(self.project.vault());
         Ok(service.create(&self.record()?, &new)?)
     }
 
@@ -105,18 +103,18 @@ impl Workspace {
         let record = self.record()?;
         let vault = self.project.vault();
         let point = Resolver::new(vault).point(reference, Some(&record))?;
-        CheckpointService::new(vault, self.project.engine().actor()).restore(&record, &point)?;
+        self.project.engine().checkpoints(vault).restore(&record, &point)?;
         Ok(())
     }
 
     /// Takes its last operation back; a commit in the folder, too.
     pub fn undo(&self) -> Result<Reversal> {
-        self.revert(|service, scope| service.undo(scope))
+        self.revert(RevertVerb::Undo)
     }
 
     /// Does again what was undone last.
     pub fn redo(&self) -> Result<Reversal> {
-        self.revert(|service, scope| service.redo(scope))
+        self.revert(RevertVerb::Redo)
     }
 
     /// Merges other workspaces into this one. Conflicts are part of the outcome, and nothing of a side is lost by them.
@@ -125,24 +123,13 @@ impl Workspace {
         let record = self.record()?;
         let resolver = Resolver::new(vault);
         let sides = others.iter().map(|other| resolver.workspace_point(&other.record()?));
-        let sides = sides.collect::<offshoot_workspace::Result<Vec<_>>>()?;
-        let request = MergeRequest {
-            sides: &sides,
-            into: MergeTarget::Workspace(&record),
-            message: None,
-            options: engine.merge_options(),
-        };
-        Ok(MergeService::new(vault, engine.actor()).merge(&request)?)
+        let sides = sides.collect::<Result<Vec<_>, ServiceError>>()?;
+        engine.merge(vault, &sides, MergeTarget::Workspace(&record), None)
     }
 
     /// What a commit would do. Nothing is changed.
     pub fn preview(&self) -> Result<CommitPreview> {
-        let (vault, engine) = (self.project.vault(), self.project.engine());
-        let tracked = engine.tracked(vault)?;
-        let is_tracked = |path: &_| Ok(tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
-        let service = PreviewService::new(vault, engine.merge_options(), engine.diff_options());
-        Ok(service.preview(&self.record()?, &selection, false)?)
+        self.project.engine().preview(self.project.vault(), &self.record()?, false)
     }
 
     /// Brings its changes into the folder. Conflicts are part of the outcome: nothing was changed then.
@@ -154,35 +141,23 @@ impl Workspace {
 
     /// Takes what is in the folder now into it.
     pub fn pull(&self) -> Result<Pulled> {
-        let (vault, engine) = (self.project.vault(), self.project.engine());
-        let tracked = engine.tracked(vault)?;
-        let is_tracked = |path: &_| Ok(tracked.has(path));
-        let told = |event: &HomeEvent| engine.tell_event(event);
-        let (home, diff) = (engine.home_options(&told), engine.diff_options());
-        let service = PullService::new(vault, engine.actor(), home, diff).tracking(&is_tracked);
-        Ok(service.pull(&self.record()?)?)
+        let engine = self.project.engine();
+        let pulled = engine.pull(self.project.vault(), Some(&self.record()?))?;
+        engine.tell_pulled(&pulled);
+        Ok(pulled)
     }
 
     /// Removes it, with its checkpoints. That can be undone in the project.
     pub fn delete(self) -> Result<()> {
-        let service = WorkspaceService::new(self.project.vault(), self.project.engine().actor());
-        service.delete(&self.record()?)?;
+        self.project.engine().workspaces(self.project.vault()).delete(&self.record()?)?;
         Ok(())
     }
 
-    fn revert(
-        &self,
-        act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
-    ) -> Result<Reversal> {
-        let (vault, engine) = (self.project.vault(), self.project.engine());
+    fn revert(&self, verb: RevertVerb) -> Result<Reversal> {
+        let engine = self.project.engine();
         let told = |event: &HomeEvent| engine.tell_event(event);
-        let service = HistoryService::new(vault, engine.actor())
-            .with_home(engine.home_options(&told))
-            .with_git(engine.git(None)?);
-        let reverted = act(&service, Scope::Workspace(self.id))?;
-        engine.registry().relink(vault)?;
-        engine.tell_git_due(vault);
-        Ok(reverted)
+        let scope = Scope::Workspace(self.id);
+        Ok(engine.revert(self.project.vault(), verb, scope, &told)?.reversal)
     }
 
     /// The workspace as it is now.
@@ -198,18 +173,35 @@ impl Workspace {
     }
 
     fn summaries(&self) -> ChangeSummaryService<'_> {
-        ChangeSummaryService::new(self.project.vault(), self.project.engine().diff_options())
+        self.project.engine().changes(self.project.vault())
     }
 
     fn files(&self) -> FileService<'_> {
-        FileService::new(self.project.vault(), self.project.engine().actor())
+        self.project.engine().files(self.project.vault())
     }
 }
 
 impl Offshoot {
+    /// Makes, lists, renames and deletes workspaces of a vault.
+    pub fn workspaces<'v>(&self, vault: &'v Vault) -> WorkspaceService<'v> {
+        WorkspaceService::new(vault, self.actor())
+    }
+
+    /// All workspaces of a vault at a glance.
+    pub fn overview(&self, vault: &Vault) -> Result<Vec<WorkspaceOverview>> {
+        let (diff, merge) = (self.diff_options(), self.merge_options());
+        Ok(self.workspaces(vault).overview(diff, merge, self.tracked(vault)?)?)
+    }
+
+    /// How many changes of a workspace a list of them counts: those that would come home.
+    pub fn listed_changes(&self, vault: &Vault, workspace: &WorkspaceRecord) -> Result<u64> {
+        let (diff, merge) = (self.diff_options(), self.merge_options());
+        Ok(self.workspaces(vault).listed_changes(workspace, diff, merge, self.tracked(vault)?)?)
+    }
+
     /// Removes ephemeral workspaces whose time is over, and tells of it.
     pub fn sweep(&self, vault: &Vault) -> Result<(), ServiceError> {
-        for expired in WorkspaceService::new(vault, self.actor()).sweep()? {
+        for expired in self.workspaces(vault).sweep()? {
             let text = format!("ephemeral workspace {expired} expired and was cleaned up");
             self.tell(Topic::Expired, text);
         }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use offshoot_engine::change::{Change, ChangeSummaryService};
-use offshoot_engine::conflict::{ConflictService, OpenConflict, RecordedSide};
+use offshoot_engine::conflict::{OpenConflict, RecordedSide};
 use offshoot_engine::file::{Body, Entry, EntryKind, VaultPath};
 use offshoot_engine::reference::Point;
 use offshoot_engine::vault::Vault;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let point = context.point(vault, args.at.as_deref())?;
     let paths = context.typed_all(vault, &args.paths)?;
-    let service = ConflictService::new(vault, context.actor());
+    let service = context.engine.conflicts(vault);
     if let Some(side) = &args.side {
         let [path] = paths.as_slice() else {
             return Err(CliError::usage("--side needs the path of one conflict"));
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
     }
     let mut conflicts: Vec<ConflictDoc> = found.iter().map(wire::conflict).collect();
     if args.diff {
-        let changes = ChangeSummaryService::new(vault, context.engine.diff_options());
+        let changes = context.engine.changes(vault);
         for (document, conflict) in conflicts.iter_mut().zip(&found) {
             for (side, of_side) in document.sides.iter_mut().zip(&conflict.record.sides) {
                 side.patch = Some(Text::new(&patch(&changes, conflict, of_side)?));
@@ -84,7 +84,7 @@ fn show(
     path: &VaultPath,
     side: &str,
 ) -> Result<()> {
-    let service = ConflictService::new(vault, context.actor());
+    let service = context.engine.conflicts(vault);
     let found = service.list(&point.snapshot.root, std::slice::from_ref(path))?;
     let Some(conflict) = found.iter().find(|conflict| conflict.path == *path) else {
         return Err(offshoot_engine::error::ServiceError::NoConflict(path.to_string()).into());
@@ -137,7 +137,7 @@ fn patch(
 }
 
 fn print_diffs(context: &Context, vault: &Vault, conflicts: &[OpenConflict]) -> Result<()> {
-    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let service = context.engine.changes(vault);
     for conflict in conflicts {
         for (name, side) in conflict.side_names().iter().zip(&conflict.record.sides) {
             let patch = patch(&service, conflict, side)?;

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use offshoot_engine::file::FileService;
 use offshoot_engine::wire;
 use offshoot_protocol::HistoryDoc;
 
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &HistoryArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let path = context.typed(vault, &args.path)?;
     let point = context.point(vault, args.at.as_deref())?;
-    let versions = FileService::new(vault, context.actor()).history(&point.snapshot, &path)?;
+    let versions = context.engine.files(vault).history(&point.snapshot, &path)?;
     let document = HistoryDoc {
         path: wire::path(&path),
         of: point.label,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use offshoot_engine::binding::{BindingService, GitDirectory, Refreshed};
+use offshoot_engine::binding::{GitDirectory, Refreshed};
 use offshoot_engine::vault::{Adoption, Belongs, Created, Listed, Vault, instead};
 use offshoot_engine::wire;
 use offshoot_protocol::{ExitCode, InitDoc};
@@ -109,13 +109,7 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
     }
     let opened = context.open_listed(listed)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;
-    let told = |event: &_| context.engine.tell_event(event);
-    let options = context.engine.home_options(&told);
-    let service = BindingService::new(&opened.vault, context.actor());
-    let refreshed = service.adopt(&options)?;
-    drop(options);
-    context.engine.tell_skipped(&refreshed.report);
-    context.engine.tell_left_git(&refreshed.git);
+    let refreshed = context.engine.adopt_again(&opened.vault)?;
     let document = document(&opened.name, &opened.vault, false, &refreshed)?;
     context.output.done(document, |_| {
         let state = if refreshed.changed { "brought up to date" } else { "up to date" };

@@ -68,7 +68,7 @@ pub(crate) struct DropArgs {
 pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
     let opened = context.vault_as_left()?;
     let vault = &opened.vault;
-    let service = RecoverService::new(vault, context.actor());
+    let service = context.engine.leftovers(vault);
     match command {
         RecoverCommand::List => list(context, &service),
         RecoverCommand::Show(args) => {

@@ -77,8 +77,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     }
     let paths = context.typed_all(vault, &args.paths)?;
     let workspace = workspace(args, context, vault)?;
-    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
-    let service = ReviewService::new(vault, context.actor(), diff, merge);
+    let service = context.engine.reviews(vault);
     let tracked = context.engine.tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
     let selection = Selection { tracked: &is_tracked, ..Selection::default() };
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
     let mut noise = match args.expand.expand {
         true => None,
-        false => Some(context.folding(vault, &roots)?.except(&paths)),
+        false => Some(context.engine.folding(vault, &roots)?.except(&paths)),
     };
     let mut folded = FoldedReview::new(items, noise.as_mut())?;
     if args.list {

@@ -1,7 +1,7 @@
 //! `offshoot show`: one thing of the history in detail.
 
 use clap::Args;
-use offshoot_engine::change::{ChangeSummaryService, Noise, Summary};
+use offshoot_engine::change::{Noise, Summary};
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecRecord, ExecService};
 use offshoot_engine::file::RootId;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
 
 fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) -> Result<()> {
     let snapshot = &point.snapshot;
-    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let service = context.engine.changes(vault);
     let mut roots = vec![snapshot.root];
     let summary = match snapshot.parents.first() {
         Some(parent) => {
@@ -157,7 +157,7 @@ fn changes_of(
         }
         roots.push(snapshot.root);
     }
-    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let service = context.engine.changes(vault);
     Ok(Some((service.between(&roots[0], &roots[1], true)?, roots)))
 }
 

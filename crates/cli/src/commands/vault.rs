@@ -9,9 +9,8 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use offshoot_engine::error::ServiceError;
 use offshoot_engine::text::display_bytes;
-use offshoot_engine::vault::{CheckDepth, Vault, delete_vault};
+use offshoot_engine::vault::{CheckDepth, Vault};
 use offshoot_engine::wire;
 use offshoot_protocol::{
     CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
@@ -228,9 +227,7 @@ pub(crate) fn text(text: &Text) -> String {
 
 fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
     // Not opened, unless a commit was interrupted: a vault that is damaged or too new must still go.
-    let known =
-        context.registry().has(&args.name).map_err(|error| context.engine.registry_error(error))?;
-    if !known {
+    if !context.engine.has_vault(&args.name)? {
         return Err(context.vault_named(&args.name).err().unwrap_or_else(|| {
             CliError::new(ExitCode::NotFound, format!("there is no vault named {}", args.name))
         }));
@@ -239,13 +236,7 @@ fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
         return Err(CliError::usage(format!("vault {} was not deleted", args.name))
             .hint("add --yes to delete it without being asked; it cannot be undone"));
     }
-    let told = |event: &_| context.engine.tell_event(event);
-    let options = context.engine.home_options(&told);
-    let deleted = delete_vault(context.registry(), &args.name, context.actor(), &options);
-    deleted.map_err(|error| match error {
-        ServiceError::Home(error) => context.engine.registry_error(error),
-        other => other.into(),
-    })?;
+    context.engine.delete_vault(&args.name)?;
     let document = VaultDeletedDoc { name: args.name.clone() };
     context.output.done(document, |document| format!("vault {} deleted\n", document.name))
 }
@@ -265,8 +256,7 @@ fn confirmed(name: &str, context: &Context) -> Result<bool> {
 
 fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
     context.vault_named(&args.from)?;
-    let renamed = context.registry().rename(&args.from, &args.to);
-    renamed.map_err(|error| context.engine.registry_error(error))?;
+    context.engine.rename_vault(&args.from, &args.to)?;
     let document = VaultRenamedDoc { from: args.from.clone(), to: args.to.clone() };
     context.output.done(document, |document| {
         format!("vault {} is now called {}\n", document.from, paint(NAME, &document.to))

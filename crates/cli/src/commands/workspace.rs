@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use offshoot_engine::binding::Binding;
-use offshoot_engine::change::ChangeSummaryService;
-use offshoot_engine::checkpoint::CheckpointService;
 use offshoot_engine::id::Id;
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::settings::parse_duration;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
-use offshoot_engine::workspace::{NewWorkspace, WorkspaceRecord, WorkspaceService};
+use offshoot_engine::workspace::{NewWorkspace, WorkspaceRecord};
 use offshoot_protocol::{
     TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc, WorkspaceRenamedDoc,
     WorkspaceShowDoc, WorkspaceTreeDoc,
@@ -134,7 +132,7 @@ pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
 
 fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let vault = &opened.vault;
-    let service = WorkspaceService::new(vault, context.actor());
+    let service = context.engine.workspaces(vault);
     // Whatever is wrong with the request, nothing is read from the folder for it.
     if let Some(name) = &args.name {
         service.require_free(name)?;
@@ -183,7 +181,7 @@ fn lifetime(text: &str, context: &Context) -> Result<Duration> {
 }
 
 fn list(context: &Context, opened: &OpenVault) -> Result<()> {
-    let found = context.overview(&opened.vault)?;
+    let found = context.engine.overview(&opened.vault)?;
     let all: Vec<WorkspaceRecord> = found.iter().map(|one| one.workspace.clone()).collect();
     let documents = found.iter().map(|one| wire::listed_workspace(one, &all)).collect();
     let document = WorkspaceListDoc { vault: opened.name.clone(), workspaces: documents };
@@ -243,18 +241,17 @@ fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Works
 
 fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = find(args.name.as_ref(), context, vault)?;
-    let service = WorkspaceService::new(vault, context.actor());
+    let service = context.engine.workspaces(vault);
     let all = service.list()?;
     let usage = service.usage(&workspace)?;
     let head = vault.snapshot(&workspace.state.head)?;
     let base = vault.snapshot(&workspace.state.base)?;
-    let changed = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let changed = context.engine.changes(vault);
     let changed = changed.between(&base.root, &head.root, false)?.changes.len() as u64;
     // What a status says of it: what came home is no change of the workspace any more.
     let preview = context.preview(vault, &workspace, false)?;
-    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
-    let listed = service.listed_changes(&workspace, diff, merge, context.engine.tracked(vault)?)?;
-    let checkpoints = CheckpointService::new(vault, context.actor()).list(&workspace)?;
+    let listed = context.engine.listed_changes(vault, &workspace)?;
+    let checkpoints = context.engine.checkpoints(vault).list(&workspace)?;
     let document = WorkspaceShowDoc {
         workspace: wire::workspace(&workspace, &all),
         head: wire::snapshot(&head),
@@ -294,7 +291,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
 }
 
 fn tree(context: &Context, opened: &OpenVault) -> Result<()> {
-    let workspaces = WorkspaceService::new(&opened.vault, context.actor()).list()?;
+    let workspaces = context.engine.workspaces(&opened.vault).list()?;
     let is_there = |id: &Id| workspaces.iter().any(|w| w.id == *id);
     let is_root = |w: &&WorkspaceRecord| w.state.parent.is_none_or(|parent| !is_there(&parent));
     let roots = workspaces.iter().filter(is_root).map(|w| node(w, &workspaces)).collect();
@@ -326,7 +323,7 @@ fn draw(nodes: &[TreeNodeDoc], indent: &str, out: &mut String) {
 
 fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = Resolver::new(vault).workspace(&args.name)?;
-    let operation = WorkspaceService::new(vault, context.actor()).delete(&workspace)?;
+    let operation = context.engine.workspaces(vault).delete(&workspace)?;
     let document = WorkspaceDeletedDoc {
         name: workspace.name,
         id: workspace.id.to_string(),
@@ -340,7 +337,7 @@ fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<(
 
 fn rename(args: &RenameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = Resolver::new(vault).workspace(&args.from)?;
-    let service = WorkspaceService::new(vault, context.actor());
+    let service = context.engine.workspaces(vault);
     let renamed = service.rename(&workspace, &args.to)?;
     let document = WorkspaceRenamedDoc {
         from: workspace.name,

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use offshoot_protocol::SettleOutcome;
 use offshoot_vault::{ApplyNote, Vault};
-use offshoot_workspace::{GitTaking, HomeEvent, HomeOptions, Settled, settle_interrupted};
+use offshoot_workspace::{
+    Direction, GitTaking, HomeEvent, HomeOptions, Settled, settle_interrupted,
+};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
 
@@ -27,6 +29,18 @@ impl Offshoot {
             git_program: self.git(None).ok(),
             told: Some(told),
         }
+    }
+
+    /// Goes one way with what was interrupted in the folder; `told` is told what became of it.
+    pub fn settle(
+        &self,
+        vault: &Vault,
+        direction: Direction,
+        told: &dyn Fn(&HomeEvent),
+    ) -> Result<()> {
+        let options = HomeOptions { settle: Some(direction), ..self.home_options(told) };
+        settle_interrupted(vault, self.actor(), &options)?;
+        Ok(())
     }
 
     /// Finishes what was interrupted in the folder, or takes it back, and tells of it. Where that is not possible now, that is

@@ -72,7 +72,7 @@ impl Exec {
             Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
         };
         let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
-        let request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
+        let request = engine.request(command, place.clone(), None, Some(Arc::clone(&cancel)));
         let shared = Arc::new(Shared {
             id: request.id,
             cancel,
@@ -84,7 +84,7 @@ impl Exec {
         let run = move || {
             let options = project.engine().runtime_options(policy, caches, None, explain);
             let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
-            let mut observer = Telling { project: &project, events: &told.events };
+            let mut observer = Telling { project: &project, place: &place, events: &told.events };
             let envelope = runtime.exec(request, &mut observer);
             let result = &envelope.result;
             let stays = result.workspace.as_ref().filter(|_| !result.removed);
@@ -107,12 +107,13 @@ impl Exec {
 /// Passes on what happens.
 struct Telling<'a> {
     project: &'a Project,
+    place: &'a ExecutionPlace,
     events: &'a Queue,
 }
 
 impl ExecutionObserver for Telling<'_> {
     fn allowed(&mut self) -> offshoot_workspace::Result<()> {
-        self.project.make_ready()
+        self.project.make_ready(self.place)
     }
 
     fn started(&mut self, result: &ExecutionResult) {

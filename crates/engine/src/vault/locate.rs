@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_protocol::ExitCode;
 use offshoot_vault::{Home, HomeError, Listed, MovedFolder, Vault};
-use offshoot_workspace::{BindingService, HomeEvent, NewBinding, shown_name, similar};
+use offshoot_workspace::{shown_name, similar};
 
 use crate::error::{Error, Result};
 use crate::notice::Topic;
@@ -86,13 +86,7 @@ impl Offshoot {
     /// Binds a vault to its folder where that is now.
     fn follow(&self, moved: &MovedFolder) -> Result<()> {
         let vault = self.registry().open_listed(&moved.vault)?;
-        let service = BindingService::new(&vault, self.actor());
-        let user_home = self.options().user_home();
-        let new =
-            NewBinding { directory: &moved.folder, name: None, user_home: user_home.as_deref() };
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let options = self.home_options(&told);
-        service.relocate(self.registry(), shown_name(&moved.binding), &new, &options)?;
+        self.rebind(&vault, shown_name(&moved.binding), &moved.folder)?;
         let (old, new) = (host_path(&moved.binding.host_path()), host_path(&moved.folder));
         let name = &moved.vault.name;
         self.tell(Topic::FolderMoved, format!("{new} was {old}: vault {name} follows it here"));

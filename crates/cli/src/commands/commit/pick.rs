@@ -5,9 +5,7 @@ use std::io::BufRead;
 
 use offshoot_engine::commit::{Choice, Selection};
 use offshoot_engine::file::VaultPath;
-use offshoot_engine::review::{
-    Decision, FoldedReview, Group, Item, PieceKind, ReviewService, Tally, decide_all,
-};
+use offshoot_engine::review::{Decision, FoldedReview, Group, Item, PieceKind, Tally, decide_all};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::workspace::WorkspaceRecord;
 
@@ -62,8 +60,7 @@ pub(super) fn pick(
         let hint = "`offshoot review --accept ID --commit` does the same without one";
         return Err(CliError::usage("-p asks questions, so it needs a terminal").hint(hint));
     }
-    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
-    let service = ReviewService::new(vault, context.actor(), diff, merge);
+    let service = context.engine.reviews(vault);
     let mut items = service.items(workspace, selection, &[])?;
     items.retain(|item| item.held.is_none());
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];

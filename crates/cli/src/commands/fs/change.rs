@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
-use offshoot_engine::change::{Change, ChangeKind, detect_renames};
-use offshoot_engine::file::{CopyOptions, Edited, FileService};
+use offshoot_engine::change::{Change, ChangeKind};
+use offshoot_engine::file::{CopyOptions, Edited};
 use offshoot_engine::import::ImportReport;
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::vault::Vault;
@@ -30,8 +30,7 @@ pub(super) fn report(
     mut edited: Edited,
     import: Option<&ImportReport>,
 ) -> Result<()> {
-    let changes = std::mem::take(&mut edited.changes);
-    edited.changes = detect_renames(vault.objects()?, changes, &context.engine.diff_options())?;
+    edited.changes = context.engine.with_renames(vault, edited.changes)?;
     let document = wire::edit(&workspace.name, &edited, import.map(wire::import));
     // Somebody named these paths, so nothing is folded.
     let listing = Listing::new(&edited.changes, None)?;
@@ -50,7 +49,7 @@ pub(super) fn report(
 pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let path = context.typed(vault, &args.path)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let write = |source: &mut dyn Read, name: &Path| {
         service.write(&workspace, &path, source, name, args.parents)
     };
@@ -75,14 +74,14 @@ pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Resul
 
 pub(super) fn mkdir(args: &MkdirArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let edited = service.mkdir(&workspace, &context.typed(vault, &args.path)?, args.parents)?;
     report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let options = CopyOptions { recursive: args.recursive };
     let (from, to) = (context.typed(vault, &args.from)?, context.typed(vault, &args.to)?);
     let edited = service.copy(&workspace, &from, &to, options)?;
@@ -91,7 +90,7 @@ pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> 
 
 pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let edited = service.rename(
         &workspace,
         &context.typed(vault, &args.from)?,
@@ -102,7 +101,7 @@ pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> 
 
 pub(super) fn rm(args: &RmArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let edited =
         service.remove(&workspace, &context.typed_all(vault, &args.paths)?, args.recursive)?;
     report(context, vault, &workspace, edited, None)
@@ -113,7 +112,7 @@ pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Res
     let base = format!("{}@base", workspace.name);
     let at = args.at.as_deref().unwrap_or(&base);
     let point = Resolver::new(vault).point(at, Some(&workspace))?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let root = &point.snapshot.root;
     let edited =
         service.revert(&workspace, &context.typed_all(vault, &args.paths)?, root, &point.label)?;

@@ -1,6 +1,6 @@
 //! Between the vault and the host.
 
-use offshoot_engine::file::{ExportOptions, FileService};
+use offshoot_engine::file::ExportOptions;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{ExportDoc, Text};
@@ -14,7 +14,7 @@ use crate::render;
 pub(super) fn import(args: &ImportArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let options = context.engine.import_options();
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let path = context.typed(vault, &args.path)?;
     let (edited, imported) = service.import(&workspace, &args.source, &path, &options)?;
     drop(options);
@@ -30,7 +30,7 @@ pub(super) fn export(args: &ExportArgs, context: &Context, vault: &Vault) -> Res
         owners: rustix::process::geteuid().is_root(),
         threads: context.config().import.threads.into(),
     };
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let entry = service.export(&point.snapshot.root, &path, &args.destination, &options)?;
     let (entries, bytes) =
         entry.directory().map_or((1, entry.size()), |dir| (dir.entries, dir.bytes));

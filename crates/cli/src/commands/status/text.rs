@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use offshoot_engine::binding::Binding;
 use offshoot_engine::change::{Change, Noise, without_frames};
 use offshoot_engine::file::VaultPath;
+use offshoot_engine::status::Status;
 use offshoot_engine::text::display_bytes;
 use offshoot_engine::wire;
 
-use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};
 use crate::commands::conflicts;
 use crate::error::Result;
@@ -20,6 +20,7 @@ const MOST_LISTED: usize = 50;
 
 /// All there is to say. `hints` adds what could be done next.
 pub(super) fn long(
+    vault: &str,
     status: &Status,
     mut noise: Option<&mut Noise<'_>>,
     hints: bool,
@@ -27,7 +28,7 @@ pub(super) fn long(
     let mut out = format!(
         "workspace {} of vault {}, forked from {}, {}\n",
         paint(NAME, &status.workspace.name),
-        status.vault,
+        vault,
         render::short(&status.base.id),
         render::count(status.checkpoints, "checkpoint")
     );
@@ -50,7 +51,7 @@ pub(super) fn long(
     out.push_str(&brought.lines("  ", MOST_LISTED, EXPAND));
     out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
     out.push_str(&held_lines(status.held(), noise)?);
-    out.push_str(&in_the_way(status));
+    out.push_str(&in_the_way(vault, status));
     if let Some(operation) = &status.last_operation {
         out.push_str(&paint(
             DIM,
@@ -65,9 +66,9 @@ pub(super) fn long(
 }
 
 /// What keeps a commit from doing what is listed.
-fn in_the_way(status: &Status) -> String {
+fn in_the_way(vault: &str, status: &Status) -> String {
     let preview = &status.preview;
-    let mut out = gone(&status.vault, &status.folders);
+    let mut out = gone(vault, &status.folders);
     let name = &status.workspace.name;
     if !preview.proposal.conflicts.is_empty() {
         let count = render::count(preview.proposal.conflicts.len() as u64, "conflict");

@@ -1,0 +1,31 @@
+//! What is in place before a command finds or forks its workspace.
+
+use std::path::Path;
+
+use offshoot_vault::Vault;
+use offshoot_workspace::{ExecutionPlace, Resolver, ServiceError};
+
+use crate::offshoot::Offshoot;
+
+impl Offshoot {
+    /// Makes a vault ready for a command that may run: settles what was interrupted and removes expired workspaces. Where a workspace
+    /// will be forked from the main line, that becomes what is in the folder now, unless the settings say otherwise.
+    pub fn make_ready(
+        &self,
+        vault: &Vault,
+        name: &str,
+        place: &ExecutionPlace,
+        folder: Option<&Path>,
+    ) -> Result<(), ServiceError> {
+        self.settle_interrupted(vault);
+        self.sweep(vault)?;
+        let forks = match place {
+            ExecutionPlace::Workspace(name) => !Resolver::new(vault).has_workspace(name)?,
+            ExecutionPlace::Fork { from, .. } => from.is_none(),
+        };
+        match folder.filter(|_| forks && self.config().exec.refresh) {
+            Some(folder) => self.refresh(vault, name, folder),
+            None => Ok(()),
+        }
+    }
+}
