@@ -12,11 +12,10 @@ use std::time::Duration;
 use clap::CommandFactory;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
-use offshoot_engine::actor::Actor;
 use offshoot_engine::cache::CacheService;
-use offshoot_engine::operation::{HistoryService, Operation, Scope};
+use offshoot_engine::operation::{Operation, Scope};
 use offshoot_engine::settings;
-use offshoot_engine::vault::{Registry, Vault, VaultOptions};
+use offshoot_engine::vault::{Registry, Vault};
 
 use crate::args::{Cli, Global};
 use crate::context::options;
@@ -145,8 +144,7 @@ pub(crate) fn caches() -> ArgValueCandidates {
 pub(crate) fn operations() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         look(|vault| {
-            let log =
-                HistoryService::new(vault, &Actor::default()).operations(Scope::Vault, MOST_EXECS);
+            let log = vault.operation_log(Scope::Vault, MOST_EXECS);
             let shown = |operation: &Operation| {
                 plain(operation.id.short()).help(Some(operation.summary.clone().into()))
             };
@@ -195,10 +193,7 @@ fn home(words: &[String]) -> Option<Registry> {
         config: Vec::new(),
         home: value_of(words, "--home").map(|home| expanded(&home)),
     };
-    Some(Registry::new(
-        options(&global).registry_directory().ok()?,
-        VaultOptions { busy_timeout: PATIENCE, frees_space: false },
-    ))
+    options(&global).peek(PATIENCE).ok()
 }
 
 /// The shell has not yet put the user's home in place of `~`.

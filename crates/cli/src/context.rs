@@ -13,7 +13,7 @@ use offshoot_engine::error::ServiceError;
 use offshoot_engine::file::{Standing, VaultPath};
 use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::settings::Config;
-use offshoot_engine::vault::{Listed, Registry, Vault};
+use offshoot_engine::vault::{ListedVault, Registry, Vault};
 use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_engine::{Notice, Offshoot, Topic};
 use offshoot_protocol::ExitCode;
@@ -160,7 +160,7 @@ impl Context {
         Ok(self.opened(self.engine.open_named(name, open)?, name.to_owned()))
     }
 
-    pub(crate) fn open_listed(&self, listed: &Listed) -> Result<OpenVault> {
+    pub(crate) fn open_listed(&self, listed: &ListedVault) -> Result<OpenVault> {
         let vault = self.registry().open_listed(listed)?;
         let opened = self.opened(vault, listed.name.clone());
         self.engine.settle_left(&opened.vault);

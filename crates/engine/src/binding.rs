@@ -91,14 +91,14 @@ impl Offshoot {
     }
 
     /// Tells that commits are lost, where they are.
-    pub fn tell_left_git(&self, git: &GitDirectory) {
+    pub(crate) fn tell_left_git(&self, git: &GitDirectory) {
         if let GitDirectory::Left(left) = git {
             self.tell(Topic::CommitsLost, format!("warning: {left}; {}", left.way_out()));
         }
     }
 
     /// Tells that a git directory was taken in just now.
-    pub fn tell_taken_git(&self, git: &GitDirectory) {
+    pub(crate) fn tell_taken_git(&self, git: &GitDirectory) {
         if matches!(git, GitDirectory::Bound { new: true, .. })
             && let Some(line) = git_directory(git)
         {

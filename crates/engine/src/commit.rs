@@ -12,7 +12,7 @@ use offshoot_vault::{Vault, Workspace};
 pub use offshoot_workspace::git::GitCommitted;
 pub use offshoot_workspace::{
     Allow, Choice, CommitOutcome as Brought, CommitPreview as Preview, Direction, Held, HeldReason,
-    HomeEvent, HomeOptions, PathPattern as Pattern, Selection,
+    HomeEvent, PathPattern as Pattern, Selection,
 };
 use offshoot_workspace::{CommitRequest, CommitService, GitFollowed, PullService, git::GitAsked};
 

@@ -12,9 +12,10 @@ pub use events::{Event, Events};
 pub use handle::Exec;
 pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 pub use offshoot_sandbox::{Flow, Signals, Stream, Terminal};
-pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, Running, STDOUT};
+pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, RunningExec, STDOUT};
 pub use offshoot_workspace::{
     CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,
     ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult, ExecutionTimeout, INSIDE,
     INSIDE_VAULT, ProxyRuntime, RunningService, RuntimeOptions, refusal,
 };
+pub use ready::start_directory;

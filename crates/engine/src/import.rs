@@ -28,7 +28,7 @@ pub fn skipped(report: &ImportReport) -> Vec<String> {
 }
 
 /// What an import could not read, a line each.
-pub fn unreadable(report: &ImportReport) -> Vec<String> {
+pub(crate) fn unreadable(report: &ImportReport) -> Vec<String> {
     let is_unreadable =
         |skipped: &&Skipped| matches!(skipped.why, SkipReason::Unreadable(_) | SkipReason::Kept(_));
     report.skipped.iter().filter(is_unreadable).map(skipped_line).collect()

@@ -118,7 +118,7 @@ impl Offshoot {
     }
 
     /// How states are merged, as it is configured for showing differences.
-    pub fn merge_options(&self) -> MergeOptions {
+    pub(crate) fn merge_options(&self) -> MergeOptions {
         let diff = self.diff_options();
         MergeOptions {
             renames: diff.renames,
@@ -129,7 +129,7 @@ impl Offshoot {
     }
 
     /// How folders are taken in.
-    pub fn import_options(&self) -> ImportOptions {
+    pub(crate) fn import_options(&self) -> ImportOptions {
         ImportOptions {
             threads: self.config().import.threads.into(),
             never: vec![self.registry().dir().to_owned()],

@@ -12,7 +12,7 @@ use crate::offshoot::Offshoot;
 
 /// An operation that was taken back or brought back.
 #[derive(Debug)]
-pub struct Reverted {
+pub struct RevertOutcome {
     /// What was done.
     pub reversal: Reversal,
     /// The workspaces, by name, that are not there any more because of it.
@@ -33,7 +33,7 @@ impl Offshoot {
         verb: RevertVerb,
         scope: Scope,
         told: &dyn Fn(&HomeEvent),
-    ) -> Result<Reverted, ServiceError> {
+    ) -> Result<RevertOutcome, ServiceError> {
         let service = self.history(vault).with_home(self.home_options(told));
         let service = match self.git(None) {
             Ok(git) => service.with_git(git),
@@ -47,7 +47,7 @@ impl Offshoot {
         drop(service);
         self.registry().relink(vault)?;
         self.tell_git_due(vault);
-        Ok(Reverted { reversal, gone })
+        Ok(RevertOutcome { reversal, gone })
     }
 
     /// Makes everything in a scope what it was after an operation. Folders stay as they are.

@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use offshoot_vault::{Actor, Progress};
+use offshoot_vault::{Actor, Home as Registry, Progress, VaultOptions};
 
 use crate::actor::own_account;
 use crate::error::{Error, Result};
@@ -124,6 +125,12 @@ impl Options {
                 "there is no place for vaults: neither OFFSHOOT_HOME nor HOME is set",
             )),
         }
+    }
+
+    /// Vaults for somebody who only looks, reads no settings, and waits no longer than this for whoever writes just now.
+    pub fn peek(&self, patience: Duration) -> Result<Registry> {
+        let vaults = VaultOptions { busy_timeout: patience, frees_space: false };
+        Ok(Registry::new(self.registry_directory()?, vaults))
     }
 
     /// Who acts: the user, and the agent that said it acts for them.

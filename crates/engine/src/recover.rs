@@ -71,7 +71,7 @@ impl Offshoot {
 }
 
 /// What became of something that an interrupted command left.
-pub fn kept_text(kept: &KeptWork) -> String {
+fn kept_text(kept: &KeptWork) -> String {
     let (exec, workspace) = (kept.note.exec.short(), &kept.workspace.name);
     match &kept.checkpoint {
         Some(checkpoint) => {
@@ -91,7 +91,7 @@ pub fn kept_text(kept: &KeptWork) -> String {
 }
 
 /// A line about what waits for somebody to decide.
-pub fn offer_text(count: usize, first: &ExecNote) -> String {
+fn offer_text(count: usize, first: &ExecNote) -> String {
     let workspace = line(&first.workspace_name);
     match count {
         1 => format!(

@@ -3,7 +3,7 @@
 use offshoot_vault::Vault;
 use offshoot_workspace::Selection;
 pub use offshoot_workspace::{
-    Edited, FoldedReview, Outcome as PieceOutcome, PieceKind, ReviewDecision as Decision,
+    Edited, FoldedReview, PieceKind, PieceOutcome, ReviewDecision as Decision,
     ReviewGroup as Group, ReviewItem as Item, ReviewPiece as Piece, ReviewService, Tally, Wanted,
     decide_all,
 };

@@ -24,8 +24,8 @@ use offshoot_protocol::{DriverChoice, Network};
 use serde::{Deserialize, Serialize};
 
 pub use duration::{format as format_duration, parse as parse_duration};
-pub use edit::{Edited, Whose, edit};
-pub use error::{ConfigError, Place};
+pub use edit::{SettingEdit, Whose, edit};
+pub use error::{ConfigError, SettingPlace};
 pub use keys::names as key_names;
 pub use load::{Loaded, Setting, load, load_without_project};
 pub use offshoot_protocol::{AbandonedWork, CommitTimes, When};
@@ -38,37 +38,37 @@ pub use sources::{Sources, user_directory};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// How output looks.
-    pub ui: Ui,
+    pub ui: UiSettings,
     /// How changes are shown.
-    pub diff: Diff,
+    pub diff: DiffSettings,
     /// Defaults of new workspaces.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceSettings,
     /// How commands are run.
-    pub exec: Exec,
+    pub exec: ExecSettings,
     /// Package caches that outlive commands.
-    pub cache: Cache,
+    pub cache: CacheSettings,
     /// How it is decided whether commands run.
-    pub policy: Policy,
+    pub policy: PolicySettings,
     /// How files come home.
-    pub commit: Commit,
+    pub commit: CommitSettings,
     /// What becomes of interrupted commands.
-    pub recover: Recover,
+    pub recover: RecoverSettings,
     /// When layers are merged.
-    pub compact: Compact,
+    pub compact: CompactSettings,
     /// How commands are run for people.
-    pub run: Run,
+    pub run: RunSettings,
     /// How a directory is taken into a vault.
-    pub import: Import,
+    pub import: ImportSettings,
     /// What collecting garbage keeps.
-    pub gc: Gc,
+    pub gc: GcSettings,
     /// How the vault's catalog is used.
-    pub store: Store,
+    pub store: StoreSettings,
 }
 
 /// Section `ui`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ui {
+pub struct UiSettings {
     /// Whether output is coloured.
     pub color: When,
     /// Whether progress is shown on standard error.
@@ -82,7 +82,7 @@ pub struct Ui {
 /// Section `diff`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Diff {
+pub struct DiffSettings {
     /// Unchanged lines shown around each change.
     pub context: u32,
     /// Whether a removed and an added file that resemble each other are shown as one rename.
@@ -96,7 +96,7 @@ pub struct Diff {
 /// Section `workspace`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Workspace {
+pub struct WorkspaceSettings {
     /// How long an ephemeral workspace is kept.
     #[serde(with = "duration")]
     pub ephemeral_ttl: Duration,
@@ -105,7 +105,7 @@ pub struct Workspace {
 /// Section `exec`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exec {
+pub struct ExecSettings {
     /// How long a command may take; zero for as long as it wants.
     #[serde(with = "duration")]
     pub timeout: Duration,
@@ -135,7 +135,7 @@ pub struct Exec {
 /// Section `cache`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cache {
+pub struct CacheSettings {
     /// Whether commands get caches that outlive them.
     pub enabled: bool,
     /// Those that they do not get, with commas between them.
@@ -144,7 +144,7 @@ pub struct Cache {
     pub max_size: u64,
 }
 
-impl Cache {
+impl CacheSettings {
     /// Those that commands do not get.
     pub fn skipped(&self) -> Vec<String> {
         value::names(&self.skip).map(str::to_owned).collect()
@@ -154,7 +154,7 @@ impl Cache {
 /// Section `policy`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Policy {
+pub struct PolicySettings {
     /// How long rules in Rego may take.
     #[serde(with = "duration")]
     pub rego_timeout: Duration,
@@ -163,7 +163,7 @@ pub struct Policy {
 /// Section `commit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Commit {
+pub struct CommitSettings {
     /// Which times files get that come home.
     pub times: CommitTimes,
 }
@@ -171,7 +171,7 @@ pub struct Commit {
 /// Section `recover`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recover {
+pub struct RecoverSettings {
     /// What becomes of what an interrupted command wrote.
     pub abandoned: AbandonedWork,
 }
@@ -179,7 +179,7 @@ pub struct Recover {
 /// Section `compact`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Compact {
+pub struct CompactSettings {
     /// Whether a command that leaves more layers than `depth` starts a process that merges them.
     pub auto: bool,
     /// Of how many layers a workspace may consist.
@@ -189,7 +189,7 @@ pub struct Compact {
 /// Section `run`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub struct RunSettings {
     /// How long a command may take; zero for as long as it wants.
     #[serde(with = "duration")]
     pub timeout: Duration,
@@ -198,7 +198,7 @@ pub struct Run {
 /// Section `import`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Import {
+pub struct ImportSettings {
     /// Threads that read and hash; 0 means one for each core.
     pub threads: u16,
 }
@@ -206,7 +206,7 @@ pub struct Import {
 /// Section `gc`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gc {
+pub struct GcSettings {
     /// Whether commands start a process that collects garbage when there is enough of it.
     pub auto: bool,
     /// After how many operations that is.
@@ -225,31 +225,31 @@ pub struct Gc {
 /// Section `store`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Store {
+pub struct StoreSettings {
     /// How long to wait for another process that is writing to the same vault.
     #[serde(with = "duration")]
     pub busy_timeout: Duration,
 }
 
-impl Default for Ui {
+impl Default for UiSettings {
     fn default() -> Self {
         Self { color: When::Auto, progress: When::Auto, pager: "auto".to_owned(), hints: true }
     }
 }
 
-impl Default for Diff {
+impl Default for DiffSettings {
     fn default() -> Self {
         Self { context: 3, renames: true, rename_similarity: 50, max_text_bytes: 16 << 20 }
     }
 }
 
-impl Default for Workspace {
+impl Default for WorkspaceSettings {
     fn default() -> Self {
         Self { ephemeral_ttl: Duration::from_secs(24 * 60 * 60) }
     }
 }
 
-impl Default for Exec {
+impl Default for ExecSettings {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(300),
@@ -267,37 +267,37 @@ impl Default for Exec {
     }
 }
 
-impl Default for Cache {
+impl Default for CacheSettings {
     fn default() -> Self {
         Self { enabled: true, skip: String::new(), max_size: 10 << 30 }
     }
 }
 
-impl Default for Policy {
+impl Default for PolicySettings {
     fn default() -> Self {
         Self { rego_timeout: Duration::from_millis(100) }
     }
 }
 
-impl Default for Commit {
+impl Default for CommitSettings {
     fn default() -> Self {
         Self { times: CommitTimes::Now }
     }
 }
 
-impl Default for Recover {
+impl Default for RecoverSettings {
     fn default() -> Self {
         Self { abandoned: AbandonedWork::Offer }
     }
 }
 
-impl Default for Compact {
+impl Default for CompactSettings {
     fn default() -> Self {
         Self { auto: true, depth: 16 }
     }
 }
 
-impl Default for Gc {
+impl Default for GcSettings {
     fn default() -> Self {
         Self {
             auto: true,
@@ -310,7 +310,7 @@ impl Default for Gc {
     }
 }
 
-impl Default for Store {
+impl Default for StoreSettings {
     fn default() -> Self {
         Self { busy_timeout: Duration::from_secs(30) }
     }

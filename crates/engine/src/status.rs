@@ -16,7 +16,7 @@ const MOST_COUNTED: u64 = 10_000;
 
 /// How a workspace stands.
 #[derive(Debug)]
-pub struct Status {
+pub struct WorkspaceStatus {
     /// The folders of the vault.
     pub folders: Vec<Binding>,
     /// Where the git directory of the folder is.
@@ -37,7 +37,7 @@ pub struct Status {
     pub last_operation: Option<String>,
 }
 
-impl Status {
+impl WorkspaceStatus {
     /// What a commit would change in the folder.
     pub fn brought(&self) -> &[Change] {
         &self.preview.summary.changes
@@ -63,7 +63,7 @@ impl Status {
 
 impl Workspace {
     /// How it stands.
-    pub fn status(&self) -> Result<Status> {
+    pub fn status(&self) -> Result<WorkspaceStatus> {
         self.project().engine().status(self.project().vault(), self.record()?, false)
     }
 }
@@ -75,12 +75,12 @@ impl Offshoot {
         vault: &Vault,
         workspace: WorkspaceRecord,
         metadata: bool,
-    ) -> Result<Status> {
+    ) -> Result<WorkspaceStatus> {
         let base = vault.snapshot(&workspace.state.base)?;
         let preview = self.preview(vault, &workspace, metadata)?;
         let checkpoints = self.checkpoints(vault).list(&workspace)?.len() as u64;
         let last = vault.last_operation(Scope::Workspace(workspace.id))?;
-        Ok(Status {
+        Ok(WorkspaceStatus {
             folders: vault.bindings()?,
             git: self.git_directory(vault)?,
             behind: match self.pull_brings(vault, &workspace, &preview)? {

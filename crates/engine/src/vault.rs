@@ -9,15 +9,31 @@ pub use adopt::Adoption;
 pub use locate::{Belongs, instead, unsure};
 use offshoot_vault::FromArchive;
 pub use offshoot_vault::{
-    CheckDepth, Created, Home as Registry, HomeError as RegistryError, Listed, Vault, VaultError,
-    VaultOptions,
+    CheckDepth, Created, Home as Registry, HomeError as RegistryError, ListedVault, Vault,
+    VaultError,
 };
 use offshoot_workspace::{HomeEvent, ServiceError, delete_vault};
 
+use crate::binding::git_directory;
 use crate::error::Result;
+use crate::notice::Topic;
 use crate::offshoot::Offshoot;
 
 impl Offshoot {
+    /// Makes a vault, of a folder or empty, and tells what could not be taken in.
+    pub fn create_vault(&self, name: &str, folder: Option<&Path>) -> Result<Created> {
+        let options = self.import_options();
+        let created = self.registry().create(name, folder, &options, self.actor());
+        let created = created.map_err(|error| self.registry_error(error))?;
+        drop(options);
+        self.tell_skipped(&created.report);
+        let git = self.take_git_directory(&created.vault)?;
+        if let Some(line) = git_directory(&git) {
+            self.tell(Topic::GitDirectory, line);
+        }
+        Ok(created)
+    }
+
     /// Whether there is a vault of this name, however damaged.
     pub fn has_vault(&self, name: &str) -> Result<bool> {
         self.registry().has(name).map_err(|error| self.registry_error(error))

@@ -8,24 +8,9 @@ use crate::listing::Listing;
 /// Names that are still shared, and by which crates. The table may only shrink.
 pub(crate) const SHARED: &[(&str, &[&str])] = &[
     ("Command", &["engine", "sandbox"]),
-    ("Commit", &["engine", "engine"]),
-    ("Edited", &["engine", "workspace"]),
-    ("Exec", &["engine", "engine"]),
-    ("Input", &["engine", "policy", "tree"]),
-    ("Keeper", &["sandbox", "tree"]),
-    ("Listed", &["store", "vault"]),
-    ("Origin", &["engine", "workspace"]),
-    ("Outcome", &["engine", "workspace"]),
-    ("PathAccess", &["policy", "vocabulary"]),
-    ("Place", &["engine", "tree"]),
-    ("Policy", &["engine", "policy"]),
-    ("Record", &["tree", "tree"]),
-    ("Running", &["sandbox", "vault"]),
     ("Scratch", &["sandbox", "vault"]),
-    ("Unclear", &["policy", "workspace"]),
     ("Upper", &["sandbox", "vault"]),
-    ("Word", &["policy", "vocabulary"]),
-    ("Workspace", &["engine", "engine", "vault"]),
+    ("Workspace", &["engine", "vault"]),
 ];
 
 /// What every crate calls its own, by convention.

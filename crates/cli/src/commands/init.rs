@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use offshoot_engine::binding::{GitDirectory, Refreshed};
-use offshoot_engine::vault::{Adoption, Belongs, Created, Listed, Vault, instead};
+use offshoot_engine::vault::{Adoption, Belongs, Created, ListedVault, Vault, instead};
 use offshoot_engine::wire;
 use offshoot_protocol::{ExitCode, InitDoc};
 
@@ -81,7 +81,7 @@ fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
 }
 
 /// Makes a vault of a folder at its first use, and says so. `watch` tells if that is interrupted.
-pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result<Listed> {
+pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result<ListedVault> {
     let made = context.engine.make_vault(None, directory)?;
     drop(watch);
     context.engine.adopted(made, directory)
@@ -101,7 +101,12 @@ fn report_created(context: &Context, created: &Created, directory: &Path) -> Res
 }
 
 /// A second `init` makes the main line what is on disk now.
-fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path) -> Result<()> {
+fn refresh(
+    args: &InitArgs,
+    context: &Context,
+    listed: &ListedVault,
+    directory: &Path,
+) -> Result<()> {
     if args.name.as_ref().is_some_and(|name| *name != listed.name) {
         let message = format!("{} is vault {} already", host_path(directory), listed.name);
         return Err(CliError::new(ExitCode::Conflict, message)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::exec::{Ending, ExecService, Running, RunningService};
+use offshoot_engine::exec::{Ending, ExecService, RunningExec, RunningService};
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
@@ -144,7 +144,7 @@ fn not_running(vault: &Vault, text: &str) -> CliError {
     }
 }
 
-fn wait_over(running: &Running, patience: Duration) -> bool {
+fn wait_over(running: &RunningExec, patience: Duration) -> bool {
     let deadline = Instant::now() + patience;
     while !running.is_over() {
         if Instant::now() >= deadline {

@@ -4,7 +4,7 @@ use clap::Args;
 use offshoot_engine::commit::HomeEvent;
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::id::Id;
-use offshoot_engine::operation::{Reverted, Scope};
+use offshoot_engine::operation::{RevertOutcome, Scope};
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::vault::{Vault, VaultError};
 use offshoot_engine::wire;
@@ -51,7 +51,7 @@ fn revert(args: &RevertArgs, context: &Context, verb: RevertVerb) -> Result<()> 
         context.engine.tell_event(event);
     };
     let reverted = context.engine.revert(vault, verb, scope, &told);
-    let Reverted { reversal: reverted, gone } = reverted.map_err(|error| match error {
+    let RevertOutcome { reversal: reverted, gone } = reverted.map_err(|error| match error {
         ServiceError::Vault(VaultError::NothingToUndo | VaultError::NothingToRedo) => {
             nothing_to(verb, Some(scope), vault)
         }

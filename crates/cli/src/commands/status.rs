@@ -3,7 +3,7 @@
 mod text;
 
 use clap::Args;
-use offshoot_engine::status::Status;
+use offshoot_engine::status::WorkspaceStatus;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{StatusDoc, Text};
@@ -89,7 +89,7 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     })
 }
 
-fn document(vault: String, status: &Status) -> StatusDoc {
+fn document(vault: String, status: &WorkspaceStatus) -> StatusDoc {
     let preview = &status.preview;
     StatusDoc {
         vault,

@@ -163,15 +163,7 @@ fn create(args: &CreateArgs, context: &Context) -> Result<()> {
     if let Some(from) = &args.from {
         context.engine.check_project(&open_directory(from)?, false)?;
     }
-    let options = context.engine.import_options();
-    let created = context
-        .registry()
-        .create(&args.name, args.from.as_deref(), &options, context.actor())
-        .map_err(|error| context.engine.registry_error(error))?;
-    drop(options);
-    context.engine.tell_skipped(&created.report);
-    let git = context.engine.take_git_directory(&created.vault)?;
-    render::git_directory(&git).into_iter().for_each(|line| context.output.note(line));
+    let created = context.engine.create_vault(&args.name, args.from.as_deref())?;
     let document = vault_doc(&created.name, &created.vault)?;
     context.output.done(document, |_| {
         let what = render::import(&created.report);

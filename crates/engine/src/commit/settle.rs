@@ -18,7 +18,7 @@ const SETTLE_WAIT: Duration = Duration::from_secs(2);
 
 impl Offshoot {
     /// How files come home; `told` is told what people should know beside the outcome.
-    pub fn home_options<'a>(&'a self, told: &'a dyn Fn(&HomeEvent)) -> HomeOptions<'a> {
+    pub(crate) fn home_options<'a>(&'a self, told: &'a dyn Fn(&HomeEvent)) -> HomeOptions<'a> {
         HomeOptions {
             import: self.import_options(),
             merge: self.merge_options(),

@@ -1,10 +1,11 @@
 //! What is in place before a command finds or forks its workspace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_vault::Vault;
 use offshoot_workspace::{ExecutionPlace, Resolver, ServiceError};
 
+use crate::error::Result;
 use crate::offshoot::Offshoot;
 
 impl Offshoot {
@@ -28,4 +29,16 @@ impl Offshoot {
             None => Ok(()),
         }
     }
+}
+
+/// Where a command starts whose caller stands here: below the top of the workspace, or in one of the vault's other folders,
+/// which are seen at their own paths.
+pub fn start_directory(vault: &Vault, here: &Path) -> Result<Option<PathBuf>> {
+    for binding in vault.bindings()? {
+        if let Ok(below) = here.strip_prefix(binding.host_path()) {
+            let place = if binding.is_first() { below } else { here };
+            return Ok(Some(place.to_owned()));
+        }
+    }
+    Ok(None)
 }

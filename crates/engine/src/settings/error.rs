@@ -36,7 +36,7 @@ pub enum ConfigError {
     #[error("{place}: {message}")]
     Syntax {
         /// Where reading stopped.
-        place: Place,
+        place: SettingPlace,
         /// What was expected.
         message: String,
     },
@@ -44,7 +44,7 @@ pub enum ConfigError {
     #[error("{place}: unknown key {}", quoted(key))]
     UnknownKey {
         /// Where it was written.
-        place: Place,
+        place: SettingPlace,
         /// The key as written.
         key: String,
     },
@@ -52,7 +52,7 @@ pub enum ConfigError {
     #[error("{place}: {key} cannot be {value}: expected {allowed}")]
     Value {
         /// Where it was written.
-        place: Place,
+        place: SettingPlace,
         /// The key, or the section that was used as one.
         key: String,
         /// The value, fit for a message.
@@ -70,7 +70,7 @@ pub enum ConfigError {
     #[error("{place}: a project's file cannot set {key}: only you decide that")]
     NotForProjects {
         /// Where it was written.
-        place: Place,
+        place: SettingPlace,
         /// The key.
         key: String,
     },
@@ -98,7 +98,7 @@ pub enum ConfigError {
 
 /// Where something was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum SettingPlace {
     /// In a file; line and column start at 1, columns count characters.
     File {
         /// The file.
@@ -143,7 +143,7 @@ impl ConfigError {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingPlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, line, column } => {
@@ -180,10 +180,10 @@ pub(super) fn printable(text: &str) -> String {
     safe
 }
 
-fn unknown_key_hint(place: &Place, key: &str) -> String {
+fn unknown_key_hint(place: &SettingPlace, key: &str) -> String {
     let spelt = |name: &str| match place {
-        Place::Environment(_) => variable_of(name),
-        Place::File { .. } | Place::Flag | Place::Command => name.to_owned(),
+        SettingPlace::Environment(_) => variable_of(name),
+        SettingPlace::File { .. } | SettingPlace::Flag | SettingPlace::Command => name.to_owned(),
     };
     match keys::nearest(key) {
         Some(name) => format!("did you mean {}?", spelt(name)),

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::keys::{KEYS, Key};
 use super::layer::Layer;
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 use super::sources::Sources;
 use super::{Config, ConfigError, file, layer};
 
@@ -27,7 +27,7 @@ pub struct Setting {
     /// Its value: sizes as a number of bytes, durations as text.
     pub value: Json,
     /// Who set it.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// Reads every place and combines them, the later ones winning.
@@ -66,7 +66,7 @@ impl Loaded {
             Ok(Setting {
                 key: key.name,
                 value: figment.extract_inner(key.name).map_err(fault)?,
-                origin: metadata.map_or(Origin::Default, Origin::from_metadata),
+                origin: metadata.map_or(SettingOrigin::Default, SettingOrigin::from_metadata),
             })
         };
         KEYS.iter().map(setting).collect()
@@ -76,7 +76,7 @@ impl Loaded {
 fn project_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
     let Some(start) = &sources.project_start_dir else { return Ok(None) };
     let Some((path, text)) = file::read_project(start)? else { return Ok(None) };
-    file::parse(&path, &text, Origin::ProjectFile(path.clone())).map(Some)
+    file::parse(&path, &text, SettingOrigin::ProjectFile(path.clone())).map(Some)
 }
 
 fn user_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
@@ -85,7 +85,7 @@ fn user_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
         return Ok(None);
     };
     match file::read(path)? {
-        Some(text) => file::parse(path, &text, Origin::UserFile(path.clone())).map(Some),
+        Some(text) => file::parse(path, &text, SettingOrigin::UserFile(path.clone())).map(Some),
         None if named.is_some() => Err(ConfigError::MissingFile { path: path.clone() }),
         None => Ok(None),
     }

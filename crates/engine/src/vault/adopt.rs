@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::ExitCode;
-use offshoot_vault::{Created, HomeError, ImportReport, Listed, name_from};
+use offshoot_vault::{Created, HomeError, ImportReport, ListedVault, name_from};
 use offshoot_workspace::{BindingError, GitDirectory, ServiceError, check_folder};
 
 use crate::binding::git_directory;
@@ -23,7 +23,7 @@ pub enum Adoption {
     /// A new one.
     Created(Box<Created>),
     /// Somebody else's.
-    Found(Listed),
+    Found(ListedVault),
 }
 
 impl Offshoot {
@@ -86,7 +86,7 @@ impl Offshoot {
     }
 
     /// Completes a vault that was made of a folder at its first use, and tells of it.
-    pub fn adopted(&self, made: Adoption, directory: &Path) -> Result<Listed> {
+    pub fn adopted(&self, made: Adoption, directory: &Path) -> Result<ListedVault> {
         let created = match made {
             Adoption::Found(listed) => return Ok(listed),
             Adoption::Created(created) => created,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::ExitCode;
-use offshoot_vault::{Home, HomeError, Listed, MovedFolder, Vault};
+use offshoot_vault::{Home, HomeError, ListedVault, MovedFolder, Vault};
 use offshoot_workspace::{shown_name, similar};
 
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::text::host_path;
 #[derive(Debug)]
 pub enum Belongs {
     /// This one, by the folder that it is bound to.
-    To(Listed, PathBuf),
+    To(ListedVault, PathBuf),
     /// To none; but it looks like the folder of one, which is gone.
     Perhaps(Box<MovedFolder>),
     /// To none.
@@ -25,12 +25,10 @@ pub enum Belongs {
 impl Offshoot {
     /// The vault that a folder belongs to. Where the folder was moved, the vault's binding follows it, and that is told.
     pub fn belongs(&self, here: &Path) -> Result<Belongs> {
-        let registry = self.registry();
-        let bound = registry.find_bound(here).map_err(|error| self.registry_error(error))?;
-        if let Some((listed, bound)) = bound {
+        if let Some((listed, bound)) = self.bound_to(here)? {
             return Ok(Belongs::To(listed, bound));
         }
-        let moved = registry.find_moved(here).map_err(|error| self.registry_error(error))?;
+        let moved = self.registry().find_moved(here).map_err(|error| self.registry_error(error))?;
         match moved {
             None => Ok(Belongs::Nowhere),
             Some(moved) if !moved.certain => Ok(Belongs::Perhaps(Box::new(moved))),
@@ -41,8 +39,13 @@ impl Offshoot {
         }
     }
 
+    /// The vault that a folder lies in a folder of, and that folder. One that was moved is not looked for.
+    pub fn bound_to(&self, here: &Path) -> Result<Option<(ListedVault, PathBuf)>> {
+        self.registry().find_bound(here).map_err(|error| self.registry_error(error))
+    }
+
     /// The vault that a folder belongs to, or an error that says what to do.
-    pub fn bound_vault(&self, here: &Path) -> Result<Listed> {
+    pub fn bound_vault(&self, here: &Path) -> Result<ListedVault> {
         match self.belongs(here)? {
             Belongs::To(listed, _) => return Ok(listed),
             Belongs::Perhaps(moved) => return Err(unsure(&moved, here)),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use offshoot_engine::binding::Binding;
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::exec::{RuntimeOptions, Signals};
+use offshoot_engine::exec::{self, RuntimeOptions, Signals};
 use offshoot_engine::policy::Policy;
-use offshoot_engine::vault::{Belongs, Vault, unsure};
+use offshoot_engine::vault::{Belongs, unsure};
 use offshoot_protocol::ErrorBody;
 
 use super::Ask;
@@ -51,21 +51,17 @@ pub(super) fn find(context: &Context) -> Result<Found> {
     let here = current_dir()?;
     if context.names_vault() {
         let vault = context.vault()?;
-        let below = standing(&here, &vault.vault)?;
+        let below = exec::start_directory(&vault.vault, &here)?;
         let first = vault.vault.bindings()?.iter().find(|it| it.is_first()).map(Binding::host_path);
         // A vault may have been brought here without its folder.
         let folder = first.filter(|folder| folder.is_dir());
         return Ok(Found::Vault(Box::new(Place { vault, below, folder })));
     }
-    let bound = context
-        .registry()
-        .find_bound(&here)
-        .map_err(|error| context.engine.registry_error(error))?;
-    let Some((listed, bound)) = bound else {
+    let Some((listed, bound)) = context.engine.bound_to(&here)? else {
         return Ok(Found::Project(context.engine.project_of(&here)?));
     };
     let vault = context.open_listed(&listed)?;
-    let below = standing(&here, &vault.vault)?;
+    let below = exec::start_directory(&vault.vault, &here)?;
     Ok(Found::Vault(Box::new(Place { vault, below, folder: Some(bound) })))
 }
 
@@ -78,7 +74,7 @@ pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<P
         Belongs::Nowhere => (init::adopt(context, project, watch)?, None),
     };
     let vault = context.open_listed(&listed)?;
-    let below = standing(&here, &vault.vault)?;
+    let below = exec::start_directory(&vault.vault, &here)?;
     Ok(Place { vault, below, folder })
 }
 
@@ -96,18 +92,6 @@ pub(crate) fn open_or_adopt(context: &Context) -> Result<OpenVault> {
     let project = context.engine.project_of(&here)?;
     let listed = init::adopt(context, &project, Watch::start(context, interrupt::NOTHING)?)?;
     context.open_listed(&listed)
-}
-
-/// Where a command starts whose caller stands here: below the top of the workspace, or in one of the vault's other folders,
-/// which are seen at their own paths.
-fn standing(here: &Path, vault: &Vault) -> Result<Option<PathBuf>> {
-    for binding in vault.bindings()? {
-        if let Ok(below) = here.strip_prefix(binding.host_path()) {
-            let place = if binding.is_first() { below } else { here };
-            return Ok(Some(place.to_owned()));
-        }
-    }
-    Ok(None)
 }
 
 pub(super) fn options(

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use offshoot_engine::binding::Binding;
 use offshoot_engine::change::{Change, Noise, without_frames};
 use offshoot_engine::file::VaultPath;
-use offshoot_engine::status::Status;
+use offshoot_engine::status::WorkspaceStatus;
 use offshoot_engine::text::display_bytes;
 use offshoot_engine::wire;
 
@@ -21,7 +21,7 @@ const MOST_LISTED: usize = 50;
 /// All there is to say. `hints` adds what could be done next.
 pub(super) fn long(
     vault: &str,
-    status: &Status,
+    status: &WorkspaceStatus,
     mut noise: Option<&mut Noise<'_>>,
     hints: bool,
 ) -> Result<String> {
@@ -66,7 +66,7 @@ pub(super) fn long(
 }
 
 /// What keeps a commit from doing what is listed.
-fn in_the_way(vault: &str, status: &Status) -> String {
+fn in_the_way(vault: &str, status: &WorkspaceStatus) -> String {
     let preview = &status.preview;
     let mut out = gone(vault, &status.folders);
     let name = &status.workspace.name;
@@ -98,7 +98,7 @@ pub(super) fn gone(vault: &str, folders: &[Binding]) -> String {
 }
 
 /// What could be done next.
-fn next(status: &Status) -> String {
+fn next(status: &WorkspaceStatus) -> String {
     let name = &status.workspace.name;
     if !status.conflicts.is_empty() {
         return conflicts::next_steps(&[wire::to_decide(name)], name);
@@ -117,7 +117,7 @@ fn next(status: &Status) -> String {
 }
 
 /// A line for the workspace, and one for each path. What is held back has a line of its own instead of its change's.
-pub(super) fn short(status: &Status) -> String {
+pub(super) fn short(status: &WorkspaceStatus) -> String {
     let mut out = format!("## {}", paint(NAME, &status.workspace.name));
     if status.behind > 0 {
         out.push_str(&format!(" [behind {}]", status.behind));
