@@ -15,6 +15,15 @@ use crate::text::{bytes, host_path};
 
 impl Offshoot {
     /// Adds a folder to a vault, under a name or under its own, and tells what could not be taken in.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let bound = engine.bind(vault, "/etc/app".as_ref(), Some("etc"))?;
+    /// println!("{} lies at {}", bound.binding.name, bound.binding.at());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bind(&self, vault: &Vault, directory: &Path, name: Option<&str>) -> Result<Bound> {
         let told = |event: &HomeEvent| self.tell_event(event);
         let user_home = self.options().user_home();
@@ -26,6 +35,14 @@ impl Offshoot {
     }
 
     /// Takes a folder out of a vault. The folder stays as it is.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.unbind(vault, "etc")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn unbind(&self, vault: &Vault, name: &str) -> Result<Rebound> {
         let told = |event: &HomeEvent| self.tell_event(event);
         let options = self.home_options(&told);
@@ -33,6 +50,14 @@ impl Offshoot {
     }
 
     /// Binds a vault to a folder where that is now.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.rebind(vault, "/", "/home/me/moved".as_ref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn rebind(&self, vault: &Vault, name: &str, directory: &Path) -> Result<Rebound> {
         let told = |event: &HomeEvent| self.tell_event(event);
         let user_home = self.options().user_home();
@@ -42,6 +67,14 @@ impl Offshoot {
     }
 
     /// Takes the folders of a vault in as they are, even where others lie in their places now, and tells what could not be taken in.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let refreshed = engine.adopt_again(vault)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn adopt_again(&self, vault: &Vault) -> Result<Refreshed> {
         let told = |event: &HomeEvent| self.tell_event(event);
         let refreshed = self.bindings(vault).adopt(&self.home_options(&told))?;
@@ -51,6 +84,14 @@ impl Offshoot {
     }
 
     /// Where the git directory of the folder is, where that is outside; tells where commits are lost.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let git = engine.git_directory(vault)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn git_directory(&self, vault: &Vault) -> Result<GitDirectory> {
         let user_home = self.options().user_home();
         let git = self.bindings(vault).git_directory(user_home.as_deref())?;
@@ -63,6 +104,14 @@ impl Offshoot {
     }
 
     /// Makes the main line what is in the folder now, before something is forked from it; tells of it where it moved.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.refresh(vault, project.name(), "/home/me/project".as_ref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn refresh(&self, vault: &Vault, name: &str, folder: &Path) -> Result<(), ServiceError> {
         if vault.is_read_only() {
             return Ok(());
@@ -83,6 +132,14 @@ impl Offshoot {
     }
 
     /// Takes in the git directory of a vault that was just made, where it lies outside of the folder.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let git = engine.take_git_directory(vault)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn take_git_directory(&self, vault: &Vault) -> Result<GitDirectory> {
         let told = |event: &HomeEvent| self.tell_event(event);
         let git = self.bindings(vault).take_git_directory(&self.home_options(&told))?;
@@ -108,6 +165,18 @@ impl Offshoot {
 }
 
 /// That a git directory was taken in, where it was.
+///
+/// ```
+/// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+/// let (engine, vault) = (project.engine(), project.vault());
+/// use offshoot_engine::binding::git_directory;
+///
+/// if let Some(line) = git_directory(&engine.git_directory(vault)?) {
+///     println!("{line}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn git_directory(git: &GitDirectory) -> Option<String> {
     let GitDirectory::Bound { binding, bytes: size, new: _ } = git else { return None };
     let (directory, size) = (host_path(&binding.host_path()), bytes(*size));

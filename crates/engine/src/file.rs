@@ -12,6 +12,18 @@ use crate::offshoot::Offshoot;
 
 impl Offshoot {
     /// Takes a file or a folder of the host into a workspace, and tells what could not be taken in.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::file::VaultPath;
+    ///
+    /// let to = VaultPath::parse(b"/vendor")?;
+    /// engine.import_files(vault, &workspace.record()?, "/usr/share/doc".as_ref(), &to)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn import_files(
         &self,
         vault: &Vault,
@@ -26,6 +38,17 @@ impl Offshoot {
     }
 
     /// Writes a file or a folder of a vault to the host.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::file::VaultPath;
+    ///
+    /// let (root, path) = (vault.head()?.root, VaultPath::parse(b"/src")?);
+    /// engine.export_files(vault, &root, &path, "/tmp/src".as_ref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn export_files(
         &self,
         vault: &Vault,
@@ -42,6 +65,17 @@ impl Offshoot {
     }
 
     /// Reads and changes files of a vault without a command.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::file::VaultPath;
+    ///
+    /// let entry = engine.files(vault).stat(&vault.head()?.root, &VaultPath::parse(b"/README.md")?)?;
+    /// println!("{} bytes", entry.size());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn files<'v>(&self, vault: &'v Vault) -> FileService<'v> {
         FileService::new(vault, self.actor())
     }

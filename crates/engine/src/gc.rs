@@ -13,6 +13,17 @@ use crate::text::bytes;
 impl Offshoot {
     /// Deletes what nothing in a vault refers to: with it go expired workspaces, what is left of deleted vaults, and caches that take
     /// more than they may. A dry run says what would go, and touches none of that.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::gc;
+    ///
+    /// let report = engine.collect(vault, &gc::kept(&engine.settings().config))?;
+    /// println!("{} bytes freed", report.freed());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn collect(&self, vault: &Vault, options: &GcOptions) -> Result<GcReport> {
         if !options.dry_run {
             self.sweep(vault)?;
@@ -42,11 +53,25 @@ impl Offshoot {
 }
 
 /// When garbage is collected without being asked for.
+///
+/// ```
+/// use offshoot_engine::gc;
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(gc::schedule(&Config::default()).operations, Config::default().gc.auto_operations);
+/// ```
 pub fn schedule(config: &Config) -> GcSchedule {
     GcSchedule { operations: config.gc.auto_operations, bytes: config.gc.auto_size }
 }
 
 /// What the settings say is to be kept.
+///
+/// ```
+/// use offshoot_engine::gc;
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(!gc::kept(&Config::default()).dry_run);
+/// ```
 pub fn kept(config: &Config) -> GcOptions {
     let gc = &config.gc;
     GcOptions {

@@ -17,6 +17,14 @@ use crate::offshoot::Offshoot;
 
 impl Offshoot {
     /// Git as the user has it, with an author that was given as `NAME <MAIL>`.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let git = offshoot.git(Some("An Agent <agent@example.org>"))?;
+    /// println!("{} is run", git.program.display());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn git(&self, author: Option<&str>) -> Result<GitOptions> {
         let options = self.options();
         Ok(GitOptions {
@@ -28,12 +36,30 @@ impl Offshoot {
     }
 
     /// What git keeps track of in the folders of a vault.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::file::VaultPath;
+    ///
+    /// let known = engine.tracked(vault)?.has(&VaultPath::parse(b"/src/main.rs")?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tracked(&self, vault: &Vault) -> Result<TrackedPaths> {
         let folders = vault.bindings()?.iter().map(|b| (b.at(), b.host_path())).collect();
         Ok(TrackedPaths::new(folders, self.git(None)?))
     }
 
     /// Tells which git commits were asked for and not made. Those that somebody else made are forgotten.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.tell_git_due(vault);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tell_git_due(&self, vault: &Vault) {
         // Where it cannot be told, the command itself has more to say about that.
         for due in git_dues(vault).unwrap_or_default() {
@@ -68,6 +94,16 @@ impl Offshoot {
 }
 
 /// The first folder of a vault.
+///
+/// ```
+/// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+/// let (engine, vault) = (project.engine(), project.vault());
+/// use offshoot_engine::git;
+///
+/// println!("{}", git::folder(vault)?.display());
+/// # Ok(())
+/// # }
+/// ```
 pub fn folder(vault: &Vault) -> Result<PathBuf> {
     let bindings = vault.bindings()?;
     let first = bindings.iter().find(|binding| binding.at().is_top());

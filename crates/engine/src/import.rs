@@ -7,6 +7,13 @@ use offshoot_workspace::wire;
 use crate::text::{bytes, count, display_bytes};
 
 /// What an import brought, in a line.
+///
+/// ```
+/// use offshoot_engine::import::{ImportReport, summary};
+///
+/// let report = ImportReport { files: 2, bytes: 1536, ..ImportReport::default() };
+/// assert_eq!(summary(&report), "2 files, 1.5 KiB");
+/// ```
 pub fn summary(report: &ImportReport) -> String {
     let mut text = count(report.files, "file");
     if report.directories > 0 {
@@ -23,6 +30,12 @@ pub fn summary(report: &ImportReport) -> String {
 }
 
 /// What an import could not bring, a line each.
+///
+/// ```
+/// use offshoot_engine::import::{ImportReport, skipped};
+///
+/// assert!(skipped(&ImportReport::default()).is_empty());
+/// ```
 pub fn skipped(report: &ImportReport) -> Vec<String> {
     report.skipped.iter().map(skipped_line).collect()
 }

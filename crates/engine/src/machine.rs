@@ -14,6 +14,14 @@ use rustix::fs::{FileType, Mode, XattrFlags};
 use crate::text::{bytes, host_path};
 
 /// What was found out about one thing.
+///
+/// ```
+/// use offshoot_engine::machine::check;
+/// use offshoot_protocol::DoctorState;
+///
+/// let found = check("agent", DoctorState::Ok, "version 2", None);
+/// assert_eq!(found.name, "agent");
+/// ```
 pub fn check(name: &str, state: DoctorState, detail: &str, hint: Option<&str>) -> DoctorCheckDoc {
     DoctorCheckDoc {
         name: name.to_owned(),
@@ -24,6 +32,16 @@ pub fn check(name: &str, state: DoctorState, detail: &str, hint: Option<&str>) -
 }
 
 /// Everything about the machine and the place of the vaults.
+///
+/// ```
+/// use offshoot_engine::machine::examine;
+/// use offshoot_protocol::DoctorState;
+///
+/// # fn example() {
+/// let checks = examine("/var/lib/offshoot".as_ref());
+/// let fit = checks.iter().all(|check| check.state != DoctorState::Problem);
+/// # }
+/// ```
 pub fn examine(home: &Path) -> Vec<DoctorCheckDoc> {
     let mut checks = vec![kernel()];
     // The home is made with the first vault; until then its nearest existing parent tells.

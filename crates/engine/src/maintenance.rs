@@ -10,6 +10,18 @@ use crate::offshoot::Offshoot;
 
 impl Offshoot {
     /// Merges layers and collects garbage as far as the settings want it and it is due.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let service = engine.maintenance(vault);
+    /// if service.is_due(&workspace.id())? {
+    ///     service.run(workspace.id(), engine.actor())?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn maintenance<'v>(&self, vault: &'v Vault) -> MaintenanceService<'v> {
         let config = self.config();
         let options = MaintenanceOptions {

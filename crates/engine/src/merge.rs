@@ -10,6 +10,18 @@ use crate::offshoot::Offshoot;
 
 impl Offshoot {
     /// Merges states into a workspace. Conflicts are part of the outcome.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::merge::MergeTarget;
+    /// use offshoot_engine::reference::Resolver;
+    ///
+    /// let side = Resolver::new(vault).point("fix", None)?;
+    /// let outcome = engine.merge(vault, &[side], MergeTarget::New("both"), Some("Both fixes"))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn merge(
         &self,
         vault: &Vault,
@@ -22,6 +34,18 @@ impl Offshoot {
     }
 
     /// What a merge would do. Nothing is changed.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::merge::MergeTarget;
+    /// use offshoot_engine::reference::Resolver;
+    ///
+    /// let side = Resolver::new(vault).point("fix", None)?;
+    /// let fits = engine.preview_merge(vault, &[side], MergeTarget::New("both"))?.conflicts.is_empty();
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn preview_merge(
         &self,
         vault: &Vault,

@@ -10,6 +10,15 @@ use crate::offshoot::Offshoot;
 impl Offshoot {
     /// Takes what is in the folder now into the main line, and from there into a workspace where one is given. What people should know
     /// of it is in the outcome: see [`Offshoot::tell_pulled`].
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let pulled = engine.pull(vault, None)?;
+    /// println!("the main line moved: {}", pulled.head_moved);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn pull(&self, vault: &Vault, workspace: Option<&WorkspaceRecord>) -> Result<Pulled> {
         let told = |event: &HomeEvent| self.tell_event(event);
         let mut options = self.home_options(&told);
@@ -29,6 +38,14 @@ impl Offshoot {
     }
 
     /// Tells what could not be taken in by a pull, and what became of the git directory.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.tell_pulled(&engine.pull(vault, None)?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tell_pulled(&self, pulled: &Pulled) {
         self.tell_skipped(&pulled.report);
         self.tell_left_git(&pulled.git_directory);

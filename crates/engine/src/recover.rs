@@ -11,12 +11,30 @@ use crate::text::line;
 
 impl Offshoot {
     /// Lists, keeps and drops what interrupted commands left in a vault.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// for left in engine.leftovers(vault).list()? {
+    ///     println!("{}", left.note.command);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn leftovers<'v>(&self, vault: &'v Vault) -> RecoverService<'v> {
         RecoverService::new(vault, self.actor())
     }
 
     /// Tells where the log of a vault that was just opened is cut short, and does what is wanted with what interrupted commands
     /// left in it.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.look_after(vault);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn look_after(&self, vault: &Vault) {
         match vault.cut_short() {
             Some(lost) => {
@@ -29,6 +47,14 @@ impl Offshoot {
     }
 
     /// Does what is wanted with what interrupted commands left.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.settle_left(vault);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn settle_left(&self, vault: &Vault) {
         // Where it cannot even be listed, the command itself has more to say about it.
         let Ok(left) = vault.left() else { return };
@@ -58,6 +84,14 @@ impl Offshoot {
     }
 
     /// Tells that interrupted commands left something, in a workspace or in any.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.offer_left(vault, Some("fix"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn offer_left(&self, vault: &Vault, workspace: Option<&str>) {
         // Where it cannot even be listed, the command itself has more to say about it.
         let left = vault.left().unwrap_or_default();

@@ -29,11 +29,18 @@ pub use error::{ConfigError, SettingPlace};
 pub use keys::names as key_names;
 pub use load::{Loaded, Setting, load, load_without_project};
 pub use offshoot_protocol::{AbandonedWork, CommitTimes, When};
+pub use origin::SettingOrigin;
 pub use show::{render_human, shown_value};
 pub use size::parse as parse_size;
 pub use sources::{Sources, user_directory};
 
 /// All settings, ready to use.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(Config::default().ui.hints);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -66,6 +73,12 @@ pub struct Config {
 }
 
 /// Section `ui`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().ui.pager, "auto");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UiSettings {
@@ -80,6 +93,12 @@ pub struct UiSettings {
 }
 
 /// Section `diff`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().diff.context, 3);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiffSettings {
@@ -94,6 +113,12 @@ pub struct DiffSettings {
 }
 
 /// Section `workspace`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().workspace.ephemeral_ttl.as_secs(), 24 * 60 * 60);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceSettings {
@@ -103,6 +128,13 @@ pub struct WorkspaceSettings {
 }
 
 /// Section `exec`.
+///
+/// ```
+/// use offshoot_engine::exec::Network;
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().exec.net, Network::None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExecSettings {
@@ -133,6 +165,12 @@ pub struct ExecSettings {
 }
 
 /// Section `cache`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(Config::default().cache.enabled);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSettings {
@@ -146,12 +184,24 @@ pub struct CacheSettings {
 
 impl CacheSettings {
     /// Those that commands do not get.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::Config;
+    ///
+    /// assert!(Config::default().cache.skipped().is_empty());
+    /// ```
     pub fn skipped(&self) -> Vec<String> {
         value::names(&self.skip).map(str::to_owned).collect()
     }
 }
 
 /// Section `policy`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().policy.rego_timeout.as_millis(), 100);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicySettings {
@@ -161,6 +211,12 @@ pub struct PolicySettings {
 }
 
 /// Section `commit`.
+///
+/// ```
+/// use offshoot_engine::settings::{CommitTimes, Config};
+///
+/// assert_eq!(Config::default().commit.times, CommitTimes::Now);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommitSettings {
@@ -169,6 +225,12 @@ pub struct CommitSettings {
 }
 
 /// Section `recover`.
+///
+/// ```
+/// use offshoot_engine::settings::{AbandonedWork, Config};
+///
+/// assert_eq!(Config::default().recover.abandoned, AbandonedWork::Offer);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecoverSettings {
@@ -177,6 +239,12 @@ pub struct RecoverSettings {
 }
 
 /// Section `compact`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().compact.depth, 16);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompactSettings {
@@ -187,6 +255,12 @@ pub struct CompactSettings {
 }
 
 /// Section `run`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// let run = Config::default().run;
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSettings {
@@ -196,6 +270,12 @@ pub struct RunSettings {
 }
 
 /// Section `import`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().import.threads, 0);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImportSettings {
@@ -204,6 +284,12 @@ pub struct ImportSettings {
 }
 
 /// Section `gc`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(Config::default().gc.auto);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GcSettings {
@@ -223,6 +309,12 @@ pub struct GcSettings {
 }
 
 /// Section `store`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().store.busy_timeout.as_secs(), 30);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoreSettings {

@@ -15,6 +15,14 @@ use crate::workspace::Workspace;
 const MOST_COUNTED: u64 = 10_000;
 
 /// How a workspace stands.
+///
+/// ```
+/// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+/// let status = workspace.status()?;
+/// println!("{} changes, {} conflicts", status.changes().len(), status.conflicts.len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct WorkspaceStatus {
     /// The folders of the vault.
@@ -39,16 +47,43 @@ pub struct WorkspaceStatus {
 
 impl WorkspaceStatus {
     /// What a commit would change in the folder.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for change in workspace.status()?.brought() {
+    ///     println!("{} would come home", change.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn brought(&self) -> &[Change] {
         &self.preview.summary.changes
     }
 
     /// What a commit would leave in the workspace.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for held in workspace.status()?.held() {
+    ///     println!("{} stays in the workspace", held.change.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn held(&self) -> &[Held] {
         &self.preview.proposal.selected.held
     }
 
     /// What a commit would change in the folder or leave in the workspace, by path.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for change in workspace.status()?.changes() {
+    ///     println!("{}", change.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn changes(&self) -> Vec<&Change> {
         let brought: HashSet<&VaultPath> = self.brought().iter().map(|it| &it.path).collect();
         let held = self.held().iter().map(|held| &held.change);
@@ -63,6 +98,13 @@ impl WorkspaceStatus {
 
 impl Workspace {
     /// How it stands.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let behind = workspace.status()?.behind > 0;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn status(&self) -> Result<WorkspaceStatus> {
         self.project().engine().status(self.project().vault(), self.record()?, false)
     }

@@ -6,6 +6,12 @@ use std::path::Path;
 pub use offshoot_tree::display_bytes;
 
 /// Text with characters that a terminal obeys made visible; tabs stay.
+///
+/// ```
+/// use offshoot_engine::text::harmless;
+///
+/// assert_eq!(harmless(b"a\x1b[2Jb\tc"), "a^[[2Jb\tc");
+/// ```
 pub fn harmless(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let shown = text.chars().map(|c| match c {
@@ -21,16 +27,35 @@ pub fn harmless(bytes: &[u8]) -> String {
 }
 
 /// Text that somebody gave, such as a reason or a user's name, on one line and harmless.
+///
+/// ```
+/// use offshoot_engine::text::line;
+///
+/// assert_eq!(line("one\ntwo"), "one^Jtwo");
+/// ```
 pub fn line(text: &str) -> String {
     harmless(text.as_bytes()).replace('\t', "^I")
 }
 
 /// A path of the host, quoted where it holds characters that a terminal obeys.
+///
+/// ```
+/// use offshoot_engine::text::host_path;
+///
+/// assert_eq!(host_path("/home/me".as_ref()), "/home/me");
+/// ```
 pub fn host_path(path: &Path) -> String {
     display_bytes(path.as_os_str().as_bytes())
 }
 
 /// A number of bytes, as people read it.
+///
+/// ```
+/// use offshoot_engine::text::bytes;
+///
+/// assert_eq!(bytes(1023), "1023 B");
+/// assert_eq!(bytes(1536), "1.5 KiB");
+/// ```
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
@@ -46,6 +71,13 @@ pub fn bytes(count: u64) -> String {
 }
 
 /// "1 file", "2 files".
+///
+/// ```
+/// use offshoot_engine::text::count;
+///
+/// assert_eq!(count(1, "directory"), "1 directory");
+/// assert_eq!(count(2, "directory"), "2 directories");
+/// ```
 pub fn count(number: u64, one: &str) -> String {
     match (number, one.strip_suffix('y')) {
         (1, _) => format!("1 {one}"),

@@ -8,6 +8,16 @@ use crate::offshoot::Offshoot;
 
 impl Offshoot {
     /// What a commit of a workspace would do, with changes of times, owners and attributes where `metadata` says so. Nothing is changed.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let preview = engine.preview(vault, &workspace.record()?, false)?;
+    /// println!("{} would come home", preview.summary.changes.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn preview(
         &self,
         vault: &Vault,
@@ -21,6 +31,17 @@ impl Offshoot {
     }
 
     /// Whether a pull would bring something into the workspace of a preview.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let record = workspace.record()?;
+    /// let preview = engine.preview(vault, &record, false)?;
+    /// let stale = engine.pull_brings(vault, &record, &preview)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn pull_brings(
         &self,
         vault: &Vault,

@@ -32,6 +32,16 @@ impl Offshoot {
     }
 
     /// Goes one way with what was interrupted in the folder; `told` is told what became of it.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::commit::Direction;
+    ///
+    /// engine.settle(vault, Direction::Back, &|event| engine.tell_event(event))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn settle(
         &self,
         vault: &Vault,
@@ -45,6 +55,14 @@ impl Offshoot {
 
     /// Finishes what was interrupted in the folder, or takes it back, and tells of it. Where that is not possible now, that is
     /// told, and whatever is done next goes on.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.settle_interrupted(vault);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn settle_interrupted(&self, vault: &Vault) {
         self.settle_applies(vault);
         self.tell_git_due(vault);
@@ -71,6 +89,18 @@ impl Offshoot {
     }
 
     /// Tells what people should know while files come home.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::commit::{Commit, HomeEvent};
+    ///
+    /// let told = |event: &HomeEvent| engine.tell_event(event);
+    /// engine.commit(vault, &workspace.record()?, &Commit::default(), &told)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tell_event(&self, event: &HomeEvent) {
         match event {
             HomeEvent::Changing => {}

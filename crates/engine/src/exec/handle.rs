@@ -14,6 +14,16 @@ use crate::error::{Error, Result};
 use crate::project::Project;
 
 /// A command that was started. Cheap to clone; dropping it ends nothing, the command runs on and is recorded.
+///
+/// ```
+/// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+/// let exec = workspace.exec(["make"])?;
+/// let watcher = exec.clone();
+/// std::thread::spawn(move || watcher.events().for_each(drop));
+/// println!("{:?}", exec.wait().result.exit_code);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Exec(Arc<Shared>);
 
@@ -28,22 +38,48 @@ struct Shared {
 
 impl Exec {
     /// The id that it is recorded under.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// println!("offshoot kill {}", exec.id());
+    /// # }
+    /// ```
     pub fn id(&self) -> Id {
         self.0.id
     }
 
     /// What happens to it, from now on and as far as it is still known.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// let printed = exec.events().count();
+    /// # }
+    /// ```
     pub fn events(&self) -> Events {
         self.0.events.read()
     }
 
     /// Asks it to end, and it alone: it has its grace, and is killed when that is over or when it is asked once more. What it
     /// wrote so far is recorded like that of any other.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// exec.cancel();
+    /// let envelope = exec.wait();
+    /// # }
+    /// ```
     pub fn cancel(&self) {
         self.0.cancel.cancel();
     }
 
     /// Waits for its end. Whatever became of it, there is an envelope that says so.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// let envelope = exec.wait();
+    /// println!("{:?}", envelope.result.state);
+    /// # }
+    /// ```
     pub fn wait(&self) -> Arc<ExecEnvelopeDoc> {
         let mut outcome = self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -55,6 +91,15 @@ impl Exec {
     }
 
     /// Its envelope, where it has ended.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// match exec.outcome() {
+    ///     Some(envelope) => println!("{:?}", envelope.result.exit_code),
+    ///     None => println!("still running"),
+    /// }
+    /// # }
+    /// ```
     pub fn outcome(&self) -> Option<Arc<ExecEnvelopeDoc>> {
         self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

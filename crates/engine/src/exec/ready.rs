@@ -11,6 +11,17 @@ use crate::offshoot::Offshoot;
 impl Offshoot {
     /// Makes a vault ready for a command that may run: settles what was interrupted and removes expired workspaces. Where a workspace
     /// will be forked from the main line, that becomes what is in the folder now, unless the settings say otherwise.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::exec::ExecutionPlace;
+    ///
+    /// let place = ExecutionPlace::Fork { from: None, lifetime: None };
+    /// engine.make_ready(vault, project.name(), &place, project.folder()?.as_deref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn make_ready(
         &self,
         vault: &Vault,
@@ -33,6 +44,16 @@ impl Offshoot {
 
 /// Where a command starts whose caller stands here: below the top of the workspace, or in one of the vault's other folders,
 /// which are seen at their own paths.
+///
+/// ```
+/// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+/// let (engine, vault) = (project.engine(), project.vault());
+/// use offshoot_engine::exec;
+///
+/// let below = exec::start_directory(vault, &engine.directory()?)?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn start_directory(vault: &Vault, here: &Path) -> Result<Option<PathBuf>> {
     for binding in vault.bindings()? {
         if let Ok(below) = here.strip_prefix(binding.host_path()) {

@@ -15,6 +15,18 @@ use super::value::Written;
 use super::{keys, layer};
 
 /// Whose file is changed.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use offshoot_engine::settings::{Sources, Whose, edit};
+///
+/// let folder = tempfile::tempdir()?;
+/// let sources = Sources { project_start_dir: Some(folder.path().to_owned()), ..Sources::default() };
+/// edit(&sources, Whose::Project, "diff.context", Some("5"))?;
+/// assert_eq!(std::fs::read_to_string(folder.path().join("offshoot.toml"))?.trim(), "[diff]\ncontext = 5");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// The user's, for all projects.
@@ -24,6 +36,16 @@ pub enum Whose {
 }
 
 /// What was changed.
+///
+/// ```
+/// # fn example(sources: &offshoot_engine::settings::Sources) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::settings::{Whose, edit};
+///
+/// let edited = edit(sources, Whose::User, "exec.timeout", None)?;
+/// println!("{} is not set in {} any more", edited.key, edited.path.display());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingEdit {
     /// The key.
@@ -37,6 +59,15 @@ pub struct SettingEdit {
 }
 
 /// Sets a key in a file, or takes it out. The file is checked whole before it is written; comments and order stay.
+///
+/// ```
+/// # fn example(sources: &offshoot_engine::settings::Sources) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::settings::{Whose, edit};
+///
+/// edit(sources, Whose::User, "exec.timeout", Some("30m"))?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn edit(
     sources: &Sources,
     whose: Whose,

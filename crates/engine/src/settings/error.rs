@@ -8,6 +8,13 @@ use super::keys::{self, KEYS};
 use super::sources::variable_of;
 
 /// Why settings could not be loaded.
+///
+/// ```
+/// use offshoot_engine::settings::{ConfigError, Sources, load};
+///
+/// let wrong = Sources { flags: vec!["exec.tiemout=1m".to_owned()], ..Sources::default() };
+/// assert!(matches!(load(&wrong), Err(ConfigError::UnknownKey { .. })));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file that exists cannot be read.
@@ -97,6 +104,14 @@ pub enum ConfigError {
 }
 
 /// Where something was written.
+///
+/// ```
+/// use offshoot_engine::settings::{ConfigError, SettingPlace, Sources, load};
+///
+/// let wrong = Sources { flags: vec!["exec.tiemout=1m".to_owned()], ..Sources::default() };
+/// let Err(ConfigError::UnknownKey { place, .. }) = load(&wrong) else { panic!("no such key") };
+/// assert!(matches!(place, SettingPlace::Flag));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingPlace {
     /// In a file; line and column start at 1, columns count characters.
@@ -118,6 +133,13 @@ pub enum SettingPlace {
 
 impl ConfigError {
     /// What to do about it, where that is known.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::{Sources, load};
+    ///
+    /// let wrong = Sources { flags: vec!["exec.tiemout=1m".to_owned()], ..Sources::default() };
+    /// assert!(load(&wrong).is_err_and(|error| error.hint().is_some()));
+    /// ```
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Read { .. } => {

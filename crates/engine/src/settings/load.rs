@@ -11,6 +11,14 @@ use super::sources::Sources;
 use super::{Config, ConfigError, file, layer};
 
 /// Settings, and the places that they come from.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load};
+///
+/// let loaded = load(&Sources::default())?;
+/// assert_eq!(loaded.config.diff.context, 3);
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 #[derive(Debug)]
 pub struct Loaded {
     /// All settings.
@@ -20,6 +28,15 @@ pub struct Loaded {
 }
 
 /// One setting.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load};
+///
+/// for setting in load(&Sources::default())?.settings()? {
+///     println!("{} = {}", setting.key, setting.value);
+/// }
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Its key, as in `diff.context`.
@@ -31,11 +48,25 @@ pub struct Setting {
 }
 
 /// Reads every place and combines them, the later ones winning.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load};
+///
+/// let wrong = Sources { flags: vec!["exec.timeout=soon".to_owned()], ..Sources::default() };
+/// assert!(load(&wrong).is_err());
+/// ```
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_with(sources, project_layer(sources)?)
 }
 
 /// The same without the project's file, which may be wrong.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load_without_project};
+///
+/// let loaded = load_without_project(&Sources::default())?;
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 pub fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_with(sources, None)
 }
@@ -59,6 +90,14 @@ fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, Config
 
 impl Loaded {
     /// The settings key by key, in the order in which they are shown, and who set each.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::{Sources, load};
+    ///
+    /// let all = load(&Sources::default())?.settings()?;
+    /// assert!(all.iter().any(|setting| setting.key == "ui.color"));
+    /// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+    /// ```
     pub fn settings(&self) -> Result<Vec<Setting>, ConfigError> {
         let figment = combined(&self.layers);
         let setting = |key: &Key| {

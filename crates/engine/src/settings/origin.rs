@@ -6,6 +6,16 @@ use std::path::PathBuf;
 use figment::Metadata;
 
 /// The place that decided a setting.
+///
+/// ```
+/// use offshoot_engine::settings::{SettingOrigin, Sources, load};
+///
+/// let sources = Sources { flags: vec!["diff.context=7".to_owned()], ..Sources::default() };
+/// let all = load(&sources)?.settings()?;
+/// let context = all.iter().find(|setting| setting.key == "diff.context").expect("it is a key");
+/// assert_eq!(context.origin, SettingOrigin::Flag);
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingOrigin {
     /// Nobody set it.
@@ -37,7 +47,7 @@ impl SettingOrigin {
         }
     }
 
-    /// The reverse of [`Origin::to_metadata`]; what it does not know is a default.
+    /// The reverse of [`SettingOrigin::to_metadata`]; what it does not know is a default.
     pub(super) fn from_metadata(metadata: &Metadata) -> Self {
         let source = metadata.source.as_ref();
         let path = source.and_then(|source| source.file_path());

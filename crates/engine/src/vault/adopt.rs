@@ -18,6 +18,18 @@ use crate::text::host_path;
 const ATTEMPTS: usize = 32;
 
 /// A vault that was made of a folder, or that somebody else made of it meanwhile.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::Adoption;
+///
+/// match offshoot.make_vault(None, "/home/me/project".as_ref())? {
+///     Adoption::Created(created) => println!("vault {} is new", created.name),
+///     Adoption::Found(listed) => println!("somebody else made vault {}", listed.name),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum Adoption {
     /// A new one.
@@ -29,6 +41,13 @@ pub enum Adoption {
 impl Offshoot {
     /// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
     /// home or of a machine by accident.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let checkout = offshoot.project_of("/home/me/project/src".as_ref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn project_of(&self, here: &Path) -> Result<PathBuf> {
         let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
         let project = checkout.unwrap_or(here);
@@ -41,6 +60,13 @@ impl Offshoot {
     }
 
     /// Fails where a folder is no project, unless it is wanted all the same.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// offshoot.check_project("/home/me/project".as_ref(), false)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn check_project(&self, directory: &Path, force: bool) -> Result<()> {
         let user_home = self.options().user_home();
         let checked = check_folder(self.registry(), directory, user_home.as_deref(), force);
@@ -55,6 +81,13 @@ impl Offshoot {
     }
 
     /// Makes a vault of a folder, under a name or under one that is free.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let made = offshoot.make_vault(Some("project"), "/home/me/project".as_ref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn make_vault(&self, wanted: Option<&str>, directory: &Path) -> Result<Adoption> {
         let mut attempts = 0;
         loop {
@@ -86,6 +119,14 @@ impl Offshoot {
     }
 
     /// Completes a vault that was made of a folder at its first use, and tells of it.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let folder = "/home/me/project".as_ref();
+    /// let listed = offshoot.adopted(offshoot.make_vault(None, folder)?, folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn adopted(&self, made: Adoption, directory: &Path) -> Result<ListedVault> {
         let created = match made {
             Adoption::Found(listed) => return Ok(listed),
@@ -109,6 +150,14 @@ impl Offshoot {
     }
 
     /// Tells what could not be taken in: never silently.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let created = offshoot.create_vault("docs", Some("/usr/share/doc".as_ref()))?;
+    /// offshoot.tell_skipped(&created.report);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tell_skipped(&self, report: &ImportReport) {
         for line in skipped(report) {
             self.tell(Topic::Skipped, line);

@@ -12,6 +12,19 @@ use crate::offshoot::Offshoot;
 use crate::text::host_path;
 
 /// Which vault a folder belongs to.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::Belongs;
+///
+/// match offshoot.belongs("/home/me/project".as_ref())? {
+///     Belongs::To(listed, _) => println!("it is vault {}", listed.name),
+///     Belongs::Perhaps(moved) => println!("it may be vault {}", moved.vault.name),
+///     Belongs::Nowhere => println!("it has none"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum Belongs {
     /// This one, by the folder that it is bound to.
@@ -24,6 +37,13 @@ pub enum Belongs {
 
 impl Offshoot {
     /// The vault that a folder belongs to. Where the folder was moved, the vault's binding follows it, and that is told.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let belongs = offshoot.belongs(&offshoot.directory()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn belongs(&self, here: &Path) -> Result<Belongs> {
         if let Some((listed, bound)) = self.bound_to(here)? {
             return Ok(Belongs::To(listed, bound));
@@ -40,11 +60,27 @@ impl Offshoot {
     }
 
     /// The vault that a folder lies in a folder of, and that folder. One that was moved is not looked for.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// if let Some((listed, folder)) = offshoot.bound_to(&offshoot.directory()?)? {
+    ///     println!("{} is vault {}", folder.display(), listed.name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bound_to(&self, here: &Path) -> Result<Option<(ListedVault, PathBuf)>> {
         self.registry().find_bound(here).map_err(|error| self.registry_error(error))
     }
 
     /// The vault that a folder belongs to, or an error that says what to do.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// println!("{}", offshoot.bound_vault(&offshoot.directory()?)?.name);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bound_vault(&self, here: &Path) -> Result<ListedVault> {
         match self.belongs(here)? {
             Belongs::To(listed, _) => return Ok(listed),
@@ -66,11 +102,29 @@ impl Offshoot {
     }
 
     /// The names of all vaults.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// for name in offshoot.vault_names()? {
+    ///     println!("{name}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn vault_names(&self) -> Result<Vec<String>> {
         Ok(self.registry().list()?.into_iter().map(|listed| listed.name).collect())
     }
 
     /// Opens the vault of a name in some way; where there is none, similar names are suggested.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::vault::Registry;
+    ///
+    /// let damaged = offshoot.open_named("project", Registry::inspect)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open_named(
         &self,
         name: &str,
@@ -98,6 +152,18 @@ impl Offshoot {
 }
 
 /// Refuses to decide whether a folder is one that was moved.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::{Belongs, unsure};
+///
+/// let here = offshoot.directory()?;
+/// if let Belongs::Perhaps(moved) = offshoot.belongs(&here)? {
+///     return Err(unsure(&moved, &here));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn unsure(moved: &MovedFolder, here: &Path) -> Error {
     let (folder, old) = (host_path(&moved.folder), host_path(&moved.binding.host_path()));
     let vault = &moved.vault.name;
@@ -112,6 +178,18 @@ pub fn unsure(moved: &MovedFolder, here: &Path) -> Error {
 }
 
 /// How to go on with the vault whose folder is gone, for somebody who just made another.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::{Belongs, instead};
+///
+/// let here = offshoot.directory()?;
+/// if let Belongs::Perhaps(moved) = offshoot.belongs(&here)? {
+///     println!("{}", instead(&moved, &here, "project-2"));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn instead(moved: &MovedFolder, here: &Path, made: &str) -> String {
     let old = host_path(&moved.binding.host_path());
     format!(
