@@ -19,6 +19,8 @@ mod listing;
 mod manifests;
 #[path = "tidy/modules.rs"]
 mod modules;
+#[path = "tidy/names.rs"]
+mod names;
 #[path = "tidy/paths.rs"]
 mod paths;
 #[path = "tidy/sources.rs"]
@@ -40,6 +42,11 @@ fn crates_depend_on_each_other_as_allowed() {
 #[test]
 fn few_files_import_one_another() {
     assert_none(&circles::check(&Listing::of_repository(), circles::LARGEST));
+}
+
+#[test]
+fn public_types_have_names_of_their_own() {
+    assert_none(&names::check(&Listing::of_repository(), names::SHARED));
 }
 
 #[test]

@@ -12,12 +12,13 @@ use std::time::Duration;
 use clap::CommandFactory;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
-use offshoot_vault::{Actor, Home, Operation, Scope, Vault, VaultOptions};
-use offshoot_workspace::{CacheService, HistoryService};
+use offshoot_engine::cache::CacheService;
+use offshoot_engine::operation::{Operation, Scope};
+use offshoot_engine::settings;
+use offshoot_engine::vault::{Registry, Vault};
 
 use crate::args::{Cli, Global};
 use crate::context::options;
-use offshoot_engine::settings;
 
 /// The variable by which a shell asks; the registration of each shell sets it.
 pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
@@ -79,7 +80,7 @@ pub(crate) fn shown() -> ArgValueCandidates {
 
 fn execs_of(vault: &Vault) -> Option<Vec<CompletionCandidate>> {
     let execs = vault.execs(None, None, MOST_EXECS).ok()?;
-    let shown = |exec: &offshoot_vault::ExecRecord| {
+    let shown = |exec: &offshoot_engine::exec::ExecRecord| {
         plain(exec.id.short()).help(Some(exec.command.clone().into()))
     };
     Some(execs.iter().map(shown).collect())
@@ -97,7 +98,7 @@ pub(crate) fn running() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         look(|vault| {
             let running = vault.running().ok()?;
-            let shown = |note: &offshoot_vault::ExecNote| {
+            let shown = |note: &offshoot_engine::exec::ExecNote| {
                 plain(note.exec.short()).help(Some(note.command.clone().into()))
             };
             Some(running.iter().map(|running| shown(&running.note)).collect())
@@ -143,8 +144,7 @@ pub(crate) fn caches() -> ArgValueCandidates {
 pub(crate) fn operations() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         look(|vault| {
-            let log =
-                HistoryService::new(vault, &Actor::default()).operations(Scope::Vault, MOST_EXECS);
+            let log = vault.operation_log(Scope::Vault, MOST_EXECS);
             let shown = |operation: &Operation| {
                 plain(operation.id.short()).help(Some(operation.summary.clone().into()))
             };
@@ -184,7 +184,7 @@ fn look(find: impl Fn(&Vault) -> Option<Vec<CompletionCandidate>>) -> Vec<Comple
     found.as_ref().and_then(find).unwrap_or_default()
 }
 
-fn home(words: &[String]) -> Option<Home> {
+fn home(words: &[String]) -> Option<Registry> {
     let global = Global {
         workspace: None,
         vault: None,
@@ -193,10 +193,7 @@ fn home(words: &[String]) -> Option<Home> {
         config: Vec::new(),
         home: value_of(words, "--home").map(|home| expanded(&home)),
     };
-    Some(Home::new(
-        options(&global).registry_directory().ok()?,
-        VaultOptions { busy_timeout: PATIENCE, frees_space: false },
-    ))
+    options(&global).peek(PATIENCE).ok()
 }
 
 /// The shell has not yet put the user's home in place of `~`.

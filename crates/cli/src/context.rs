@@ -8,12 +8,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_engine::actor::Actor;
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::file::{Standing, VaultPath};
+use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::settings::Config;
+use offshoot_engine::vault::{ListedVault, Registry, Vault};
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_engine::{Notice, Offshoot, Topic};
 use offshoot_protocol::{ExitCode, Hint};
-use offshoot_tree::VaultPath;
-use offshoot_vault::{Actor, Home, Listed, Vault, Workspace};
-use offshoot_workspace::{Point, Resolver, Standing, WorkspaceOverview, WorkspaceService};
 
 use crate::args::{Cli, Global};
 use crate::commands::{frees_space, goes_back, workspace};
@@ -77,7 +80,7 @@ impl Context {
     }
 
     /// Where vaults are kept.
-    pub(crate) fn registry(&self) -> &Home {
+    pub(crate) fn registry(&self) -> &Registry {
         self.engine.registry()
     }
 
@@ -133,26 +136,31 @@ impl Context {
     }
 
     pub(crate) fn vault_named(&self, name: &str) -> Result<OpenVault> {
-        self.open_named(name, Home::open)
+        self.open_named(name, Registry::open)
     }
 
     /// The vault to check, opened however damaged it is.
     pub(crate) fn vault_to_inspect(&self, name: Option<&str>) -> Result<OpenVault> {
         match name.or(self.vault.as_deref()) {
-            Some(name) => self.open_named(name, Home::inspect),
-            None => self.open_named(&self.engine.bound_vault(&current_dir()?)?.name, Home::inspect),
+            Some(name) => self.open_named(name, Registry::inspect),
+            None => {
+                self.open_named(&self.engine.bound_vault(&current_dir()?)?.name, Registry::inspect)
+            }
         }
     }
 
     fn open_named(
         &self,
         name: &str,
-        open: fn(&Home, &str) -> std::result::Result<Vault, offshoot_vault::HomeError>,
+        open: fn(
+            &Registry,
+            &str,
+        ) -> std::result::Result<Vault, offshoot_engine::vault::RegistryError>,
     ) -> Result<OpenVault> {
         Ok(self.opened(self.engine.open_named(name, open)?, name.to_owned()))
     }
 
-    pub(crate) fn open_listed(&self, listed: &Listed) -> Result<OpenVault> {
+    pub(crate) fn open_listed(&self, listed: &ListedVault) -> Result<OpenVault> {
         let vault = self.registry().open_listed(listed)?;
         let opened = self.opened(vault, listed.name.clone());
         self.engine.settle_left(&opened.vault);
@@ -160,7 +168,7 @@ impl Context {
     }
 
     /// The workspace for a command that changes something: it has to be named.
-    pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<Workspace> {
+    pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<WorkspaceRecord> {
         self.engine.sweep(vault)?;
         if let Some(name) = &self.workspace {
             return Ok(Resolver::new(vault).workspace(name)?);
@@ -175,16 +183,9 @@ impl Context {
         Err(self.ask_for_workspace(vault)?)
     }
 
-    /// All workspaces at a glance.
-    pub(crate) fn overview(&self, vault: &Vault) -> Result<Vec<WorkspaceOverview>> {
-        let (diff, merge) = (self.engine.diff_options(), self.engine.merge_options());
-        let tracked = self.engine.tracked(vault)?;
-        Ok(WorkspaceService::new(vault, self.actor()).overview(diff, merge, tracked)?)
-    }
-
     /// Asks which of several workspaces is meant.
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
-        let found = self.overview(vault)?;
+        let found = self.engine.overview(vault)?;
         if found.is_empty() {
             let hint = Hint::command("offshoot exec -w NAME CMD")
                 .text(" creates one; ")
@@ -218,11 +219,11 @@ impl Context {
     }
 
     /// The workspace for a command that only reads: the named one, or the one used last.
-    pub(crate) fn workspace_to_read(&self, vault: &Vault) -> Result<Option<Workspace>> {
+    pub(crate) fn workspace_to_read(&self, vault: &Vault) -> Result<Option<WorkspaceRecord>> {
         if let Some(name) = &self.workspace {
             return Ok(Some(Resolver::new(vault).workspace(name)?));
         }
-        let recent = WorkspaceService::new(vault, self.actor()).most_recent()?;
+        let recent = self.engine.workspaces(vault).most_recent()?;
         if let Some(workspace) = &recent {
             let why = match vault.workspaces()?.len() {
                 1 => "the only one",
@@ -264,7 +265,7 @@ impl Context {
     pub(crate) fn typed_all(&self, vault: &Vault, texts: &[OsString]) -> Result<Vec<VaultPath>> {
         let standing = self.standing(vault)?;
         let paths = texts.iter().map(|text| standing.path(text.as_bytes()));
-        Ok(paths.collect::<offshoot_workspace::Result<_>>()?)
+        Ok(paths.collect::<Result<_, ServiceError>>()?)
     }
 
     /// Whether nothing but what was asked for is printed.

@@ -1,7 +1,7 @@
 //! Being called by a command that runs in a workspace.
 
+use offshoot_engine::exec::{INSIDE, INSIDE_VAULT};
 use offshoot_protocol::{ExitCode, Hint};
-use offshoot_workspace::{INSIDE, INSIDE_VAULT};
 
 use crate::args::{Cli, Command};
 use crate::error::{CliError, Result};

@@ -4,8 +4,8 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
+use offshoot_engine::exec::Signals;
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::Signals;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::context::Context;

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
-use offshoot_sandbox::Signals;
+use offshoot_engine::exec::Signals;
 
 use crate::context::Context;
 use crate::error::Result;

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use offshoot_vault::Progress;
+use offshoot_engine::import::Progress;
 
 /// Nothing is shown before this.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -8,18 +8,18 @@ pub(crate) mod patch;
 mod path;
 pub(crate) mod stat;
 pub(crate) mod styled;
+pub(crate) use offshoot_engine::binding::git_directory;
+pub(crate) use offshoot_engine::import::summary as import;
+pub(crate) use offshoot_engine::text::{bytes, count, harmless, host_path, line};
 pub(crate) use offshoot_engine::way_on;
-pub(crate) use offshoot_engine::words::{
-    bytes, count, git_directory, harmless, host_path, import, line,
-};
 pub(crate) mod words;
 
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
-use offshoot_store::Id;
-use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_tree::{EntryKind, VaultPath};
-use offshoot_workspace::wire;
+use offshoot_engine::change::{Change, ChangeKind};
+use offshoot_engine::file::{EntryKind, VaultPath};
+use offshoot_engine::id::Id;
+use offshoot_engine::wire;
 
 pub(crate) use path::{path, paths_in, set_reader};
 

@@ -1,17 +1,20 @@
 //! Bringing what a workspace changed into the folder, and into git.
 
 mod git;
+mod preview;
+mod settle;
 
 use std::collections::BTreeMap;
 
-pub use git::Made;
+pub use git::GitOutcome;
 use offshoot_tree::VaultPath;
 use offshoot_vault::{Vault, Workspace};
 pub use offshoot_workspace::git::GitCommitted;
-pub use offshoot_workspace::{Allow, Choice, CommitOutcome as Brought, PathPattern as Pattern};
-use offshoot_workspace::{
-    CommitRequest, CommitService, GitFollowed, HomeEvent, PullService, Selection, git::GitAsked,
+pub use offshoot_workspace::{
+    Allow, Choice, CommitOutcome as Brought, CommitPreview as Preview, Direction, Held, HeldReason,
+    HomeEvent, PathPattern as Pattern, Selection,
 };
+use offshoot_workspace::{CommitRequest, CommitService, GitFollowed, PullService, git::GitAsked};
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
@@ -43,59 +46,137 @@ pub struct Commit {
 
 impl Commit {
     /// With a description, which may be empty.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// let commit = Commit::new("Fix the parser");
+    /// // Where a commit is wanted, the description is enough.
+    /// let same = Commit::from("Fix the parser");
+    /// ```
     pub fn new(message: impl Into<String>) -> Self {
         let message = Some(message.into()).filter(|message| !message.is_empty());
         Self { message, ..Self::default() }
     }
 
     /// Only these paths, with all below them.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::{Commit, Pattern};
+    ///
+    /// # fn example() -> offshoot_engine::Result<()> {
+    /// let commit = Commit::new("Fix the parser").only([Pattern::parse(b"/src")?]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn only(mut self, patterns: impl IntoIterator<Item = Pattern>) -> Self {
         self.only.extend(patterns);
         self
     }
 
     /// Not these paths, which stay in the workspace.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::{Commit, Pattern};
+    ///
+    /// # fn example() -> offshoot_engine::Result<()> {
+    /// let commit = Commit::new("Fix the parser").exclude([Pattern::parse(b"/notes")?]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn exclude(mut self, patterns: impl IntoIterator<Item = Pattern>) -> Self {
         self.exclude.extend(patterns);
         self
     }
 
     /// Ignored files too.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// let commit = Commit::new("With the build output").ignored(true);
+    /// ```
     pub fn ignored(mut self, ignored: bool) -> Self {
         self.ignored = ignored;
         self
     }
 
     /// What is held back for safety, too.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::{Allow, Commit};
+    ///
+    /// let commit = Commit::new("Install the hook").allow(Allow { git: true, ..Allow::default() });
+    /// ```
     pub fn allow(mut self, allow: Allow) -> Self {
         self.allow = allow;
         self
     }
 
     /// What was decided path by path. A path that is not in it is taken.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use offshoot_engine::commit::{Choice, Commit};
+    /// use offshoot_engine::file::VaultPath;
+    ///
+    /// # fn example() -> offshoot_engine::Result<()> {
+    /// let choices = BTreeMap::from([(VaultPath::parse(b"/notes.md")?, Choice::Leave)]);
+    /// let commit = Commit::new("Fix the parser").choices(choices);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn choices(mut self, choices: BTreeMap<VaultPath, Choice>) -> Self {
         self.choices = choices;
         self
     }
 
     /// Only say what would come home.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// let outcome = workspace.commit(Commit::new("").dry_run(true))?;
+    /// println!("{} files would come home", outcome.brought.brought.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
         self
     }
 
     /// Make a git commit of exactly these changes as well.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// let commit = Commit::new("Fix the parser").git();
+    /// ```
     pub fn git(mut self) -> Self {
         self.git = true;
         self
     }
 
     /// Make a git commit as well, of an author given as `NAME <MAIL>`.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// let commit = Commit::new("Fix it").git_by(Some("An Agent <agent@example.org>".to_owned()));
+    /// ```
     pub fn git_by(self, author: Option<String>) -> Self {
         Self { author, ..self.git() }
     }
 
     /// Which changes of a workspace it is about.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// assert!(Commit::new("All of it").selection().only.is_empty());
+    /// ```
     pub fn selection(&self) -> Selection<'static> {
         Selection {
             only: self.only.clone(),
@@ -115,6 +196,17 @@ impl From<&str> for Commit {
 }
 
 /// What came of a commit.
+///
+/// ```
+/// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+/// let outcome = workspace.commit("Fix the parser")?;
+/// match outcome.brought.conflicts.len() {
+///     0 => println!("{} files came home", outcome.brought.brought.len()),
+///     conflicts => println!("nothing was changed: {conflicts} conflicts"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Outcome {
     /// What came home. Where it has conflicts, nothing was changed.
@@ -122,15 +214,27 @@ pub struct Outcome {
     /// The same with what the git commit settled, and what the workspace got by it.
     pub end: Brought,
     /// The git commit that was asked for.
-    pub git: Option<Made>,
+    pub git: Option<GitOutcome>,
     /// One that had been asked for before, and was not made because a command was interrupted.
-    pub earlier: Option<Made>,
+    pub earlier: Option<GitOutcome>,
     /// The workspace does not have the git commit yet.
     pub behind: bool,
 }
 
 impl Offshoot {
     /// Brings home what a workspace changed; `told` is told what people should know meanwhile.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// let commit = Commit::new("Fix the parser");
+    /// engine.commit(vault, &workspace.record()?, &commit, &|event| engine.tell_event(event))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn commit(
         &self,
         vault: &Vault,
@@ -197,7 +301,7 @@ impl Offshoot {
         let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &brought));
         let mut end = brought.clone();
         end.git.notes.retain(|note| !made.as_ref().is_some_and(|made| made.settles(note)));
-        let behind = matches!(made, Some(Made::Commit(_))) && followed.is_none();
+        let behind = matches!(made, Some(GitOutcome::Commit(_))) && followed.is_none();
         if let Some(GitFollowed { brought: followed, root, git }) = followed {
             // A commit that merges nothing is told in a line of its own.
             if end.git.notes.len() < brought.git.notes.len() {
@@ -216,9 +320,9 @@ impl Offshoot {
         prepared: &Prepared,
         puller: &PullService<'_>,
         outcome: &Brought,
-    ) -> Result<Made> {
+    ) -> Result<GitOutcome> {
         match prepared.commit_late(vault, self.actor(), workspace.id, outcome)? {
-            Made::Failed(error) => {
+            GitOutcome::Failed(error) => {
                 let what = "no git commit was made of what came home before";
                 Err(Error { message: format!("{what}: {}", error.message), ..error })
             }

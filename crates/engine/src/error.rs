@@ -8,15 +8,31 @@ mod vault;
 
 use std::fmt;
 
-use offshoot_protocol::{ErrorBody, ExitCode, Hint};
-use offshoot_workspace::FurtherHints;
+use offshoot_protocol::{ErrorBody, ExitCode};
+pub use offshoot_protocol::{Hint, SuggestedCommand};
+pub use offshoot_workspace::{FurtherHints, ServiceError};
 
 use crate::settings::ConfigError;
 
 /// The result of a command.
+///
+/// ```
+/// fn name(project: &offshoot_engine::Project) -> offshoot_engine::Result<String> {
+///     Ok(project.fork("fix")?.name()?)
+/// }
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error on its way to the user.
+///
+/// ```
+/// use offshoot_engine::{Offshoot, Options};
+/// use offshoot_protocol::ExitCode;
+///
+/// let error = Offshoot::open(Options::new(Vec::new())).expect_err("there is no place for vaults");
+/// assert_eq!(error.code, ExitCode::Usage);
+/// assert!(error.to_string().contains("neither OFFSHOOT_HOME nor HOME is set"));
+/// ```
 #[derive(Debug)]
 pub struct Error {
     /// The stable code, with the exit code that goes with it.
@@ -31,17 +47,39 @@ pub struct Error {
 
 impl Error {
     /// An error of a code.
+    ///
+    /// ```
+    /// use offshoot_engine::Error;
+    /// use offshoot_protocol::ExitCode;
+    ///
+    /// let error = Error::new(ExitCode::NotFound, "there is no such task");
+    /// assert_eq!(error.to_string(), "there is no such task");
+    /// ```
     pub fn new(code: ExitCode, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { code, message, hint: None, candidates: Vec::new() }
     }
 
     /// What was asked for makes no sense.
+    ///
+    /// ```
+    /// use offshoot_engine::Error;
+    /// use offshoot_protocol::ExitCode;
+    ///
+    /// assert_eq!(Error::usage("a task needs a name").code, ExitCode::Usage);
+    /// ```
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ExitCode::Usage, message)
     }
 
     /// Adds what to do about it.
+    ///
+    /// ```
+    /// use offshoot_engine::Error;
+    ///
+    /// let error = Error::usage("a task needs a name").hint("add one with --name");
+    /// assert!(error.hint.is_some());
+    /// ```
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
@@ -60,6 +98,12 @@ impl Error {
     }
 
     /// Adds what may have been meant.
+    ///
+    /// ```
+    /// use offshoot_engine::Error;
+    ///
+    /// let error = Error::usage("which task?").candidates(vec!["build".to_owned(), "test".to_owned()]);
+    /// ```
     #[must_use]
     pub fn candidates(mut self, candidates: Vec<String>) -> Self {
         self.candidates = candidates;
@@ -67,6 +111,13 @@ impl Error {
     }
 
     /// "Did you mean", from what is closest to what was typed.
+    ///
+    /// ```
+    /// use offshoot_engine::Error;
+    ///
+    /// let error = Error::usage("there is no task tset").suggest(vec!["test".to_owned()]);
+    /// assert_eq!(error.candidates, ["test"]);
+    /// ```
     #[must_use]
     pub fn suggest(self, suggestions: Vec<String>) -> Self {
         if suggestions.is_empty() {
@@ -77,6 +128,13 @@ impl Error {
     }
 
     /// The error as a document.
+    ///
+    /// ```
+    /// use offshoot_engine::Error;
+    ///
+    /// let body = Error::usage("a task needs a name").body();
+    /// assert_eq!(body.message, "a task needs a name");
+    /// ```
     pub fn body(&self) -> ErrorBody {
         let mut body = ErrorBody::new(self.code, &self.message).with_hint(self.hint.as_ref());
         body.candidates = self.candidates.clone();

@@ -4,13 +4,18 @@ mod command;
 mod environment;
 mod events;
 mod handle;
+mod ready;
 mod request;
 
 pub use command::{Command, Input};
 pub use events::{Event, Events};
 pub use handle::Exec;
 pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
+pub use offshoot_sandbox::{Flow, Signals, Stream, Terminal};
+pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, RunningExec, STDOUT};
 pub use offshoot_workspace::{
-    CommandLine, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionResult,
-    ExecutionTimeout,
+    CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,
+    ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult, ExecutionTimeout, INSIDE,
+    INSIDE_VAULT, ProxyRuntime, RunningService, RuntimeOptions, refusal,
 };
+pub use ready::start_directory;

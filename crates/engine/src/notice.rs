@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// What a notice is about.
+///
+/// ```
+/// use offshoot_engine::{Notice, Topic};
+///
+/// fn is_urgent(notice: &Notice) -> bool {
+///     matches!(notice.topic, Topic::CommitsLost | Topic::Unsettled)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Topic {
@@ -32,6 +40,10 @@ pub enum Topic {
     FolderMoved,
     /// A vault was made of a folder at its first use.
     VaultCreated,
+    /// What is left of a deleted vault could not be removed.
+    VaultLeftover,
+    /// A package cache was dropped because all of them took too much space.
+    CacheCleared,
     /// Something about the files that came home.
     Folder,
     /// The settings of the project are left out.
@@ -39,6 +51,17 @@ pub enum Topic {
 }
 
 /// Something that people should know beside the outcome of what they asked for.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use offshoot_engine::Options;
+///
+/// let told = Arc::new(Mutex::new(Vec::new()));
+/// let all = Arc::clone(&told);
+/// let options = Options::new(Vec::new()).listener(move |notice| {
+///     all.lock().expect("nobody panicked").push(notice.clone());
+/// });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// What it is about, for programs.
@@ -49,6 +72,13 @@ pub struct Notice {
 
 impl Notice {
     /// A notice about something.
+    ///
+    /// ```
+    /// use offshoot_engine::{Notice, Topic};
+    ///
+    /// let notice = Notice::new(Topic::Refreshed, "the main line moved");
+    /// assert_eq!(notice.to_string(), "the main line moved");
+    /// ```
     pub fn new(topic: Topic, text: impl Into<String>) -> Self {
         Self { topic, text: text.into() }
     }

@@ -16,6 +16,20 @@ use crate::settings::{self, Config, Loaded};
 
 /// Everything that is the same for all that a caller does: where vaults are kept, settings, who acts, who is told. Cheap to
 /// clone.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use offshoot_engine::{Offshoot, Options};
+/// # let scratch = tempfile::tempdir()?;
+/// # let (vaults, folder) = (scratch.path().join("vaults"), scratch.path().join("project"));
+/// # std::fs::create_dir(&folder)?;
+/// # std::fs::write(folder.join("greeting"), "helo\n")?;
+/// # let offshoot = Offshoot::open(Options::new(Vec::new()).registry(vaults))?;
+/// let project = offshoot.project(&folder)?;
+/// assert_eq!(offshoot.vault_names()?, ["project"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Offshoot(Arc<Inner>);
 
@@ -29,6 +43,16 @@ struct Inner {
 
 impl Offshoot {
     /// Reads settings. Nothing is made or changed.
+    ///
+    /// ```
+    /// # fn main() -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::{Offshoot, Options};
+    ///
+    /// let offshoot = Offshoot::open(Options::new(Vec::new()).registry("/var/lib/offshoot"))?;
+    /// assert!(offshoot.settings().config.exec.refresh);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open(options: Options) -> Result<Self> {
         let sources = options.sources();
         let (settings, left_out) = match settings::load(&sources) {
@@ -56,6 +80,14 @@ impl Offshoot {
     }
 
     /// The same for somebody who stands in another folder, with the settings that hold there.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let there = offshoot.at("/home/me/project".as_ref())?;
+    /// println!("commands get {:?}", there.settings().config.exec.timeout);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn at(&self, directory: &Path) -> Result<Self> {
         let directory = Some(directory.to_owned());
         if directory == self.0.options.directory {
@@ -65,26 +97,65 @@ impl Offshoot {
     }
 
     /// What it was opened with.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// if offshoot.options().variable("CI").is_some() {
+    ///     println!("nobody can be asked");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn options(&self) -> &Options {
         &self.0.options
     }
 
     /// Settings, and who set them.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// for setting in offshoot.settings().settings()? {
+    ///     println!("{} = {}", setting.key, setting.value);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn settings(&self) -> &Loaded {
         &self.0.settings
     }
 
     /// Where vaults are kept.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// println!("vaults are kept in {}", offshoot.registry().dir().display());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn registry(&self) -> &Home {
         &self.0.registry
     }
 
     /// Who acts.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// println!("{} acts", offshoot.actor().user);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn actor(&self) -> &Actor {
         &self.0.actor
     }
 
     /// The folder that the caller stands in.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let project = offshoot.project(offshoot.directory()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn directory(&self) -> Result<PathBuf> {
         self.0.options.directory.clone().ok_or_else(|| {
             Error::new(
@@ -107,6 +178,13 @@ impl Offshoot {
     }
 
     /// How changes are compared.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let wide = offshoot.diff_options().context.max(10);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn diff_options(&self) -> DiffOptions {
         let diff = &self.config().diff;
         DiffOptions {
@@ -118,7 +196,7 @@ impl Offshoot {
     }
 
     /// How states are merged, as it is configured for showing differences.
-    pub fn merge_options(&self) -> MergeOptions {
+    pub(crate) fn merge_options(&self) -> MergeOptions {
         let diff = self.diff_options();
         MergeOptions {
             renames: diff.renames,
@@ -129,7 +207,7 @@ impl Offshoot {
     }
 
     /// How folders are taken in.
-    pub fn import_options(&self) -> ImportOptions {
+    pub(crate) fn import_options(&self) -> ImportOptions {
         ImportOptions {
             threads: self.config().import.threads.into(),
             never: vec![self.registry().dir().to_owned()],
@@ -144,6 +222,13 @@ impl Offshoot {
     }
 
     /// An error of the registry, with what can be done where it cannot be written itself.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let names = offshoot.registry().list().map_err(|error| offshoot.registry_error(error))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn registry_error(&self, error: HomeError) -> Error {
         let own = match &error {
             HomeError::Vault(VaultError::Host(HostError::Io { path, .. })) => {

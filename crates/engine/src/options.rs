@@ -4,21 +4,46 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use offshoot_vault::{Actor, Progress};
+use offshoot_vault::{Actor, Home as Registry, Progress, VaultOptions};
 
-use crate::account::own_account;
+use crate::actor::own_account;
 use crate::error::{Error, Result};
 use crate::notice::Notice;
 use crate::settings::{Sources, When};
 
 /// Who is told what people should know.
+///
+/// ```
+/// use std::sync::Arc;
+/// use offshoot_engine::{Listener, Notice};
+///
+/// let listener: Arc<Listener> = Arc::new(|notice: &Notice| println!("{notice}"));
+/// ```
 pub type Listener = dyn Fn(&Notice) + Send + Sync;
 /// Who shows how far the taking in of a folder is; asked anew for each.
+///
+/// ```
+/// use std::sync::Arc;
+/// use offshoot_engine::ShowProgress;
+///
+/// let silent: Arc<ShowProgress> = Arc::new(|_| None);
+/// ```
 pub type ShowProgress = dyn Fn(When) -> Option<Arc<dyn Progress>> + Send + Sync;
 
 /// What an engine is opened with. Nothing of it is looked up later in the process: [`Options::from_process`] is the one place
 /// that reads its environment.
+///
+/// ```
+/// use offshoot_engine::{Options, Topic};
+///
+/// let options = Options::from_process().registry("/var/lib/offshoot").listener(|notice| {
+///     if notice.topic == Topic::Leftover {
+///         println!("{notice}");
+///     }
+/// });
+/// ```
 #[derive(Clone)]
 pub struct Options {
     /// The variables: where settings, the user's home and programs are found, and what commands may be given.
@@ -56,6 +81,13 @@ impl fmt::Debug for Options {
 
 impl Options {
     /// With these variables, standing nowhere.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::new(vec![("PATH".into(), "/usr/bin:/bin".into())]);
+    /// assert_eq!(options.directory, None);
+    /// ```
     pub fn new(environment: Vec<(OsString, OsString)>) -> Self {
         Self {
             environment,
@@ -72,6 +104,13 @@ impl Options {
     }
 
     /// What this process was started with: its variables and its current directory.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::from_process();
+    /// assert_eq!(options.environment.len(), std::env::vars_os().count());
+    /// ```
     pub fn from_process() -> Self {
         // A current directory that is gone has no project; whatever needs it says so itself.
         let directory = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
@@ -79,6 +118,12 @@ impl Options {
     }
 
     /// Keeps vaults here.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::new(Vec::new()).registry("/var/lib/offshoot");
+    /// ```
     #[must_use]
     pub fn registry(mut self, directory: impl Into<PathBuf>) -> Self {
         self.registry = Some(directory.into());
@@ -86,6 +131,12 @@ impl Options {
     }
 
     /// Tells this one what people should know.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::new(Vec::new()).listener(|notice| println!("{notice}"));
+    /// ```
     #[must_use]
     pub fn listener(mut self, listener: impl Fn(&Notice) + Send + Sync + 'static) -> Self {
         self.listener = Some(Arc::new(listener));
@@ -93,22 +144,53 @@ impl Options {
     }
 
     /// A variable; an empty one counts as unset.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::new(vec![("LANG".into(), "C".into()), ("CI".into(), "".into())]);
+    /// assert_eq!(options.variable("LANG"), Some("C".as_ref()));
+    /// assert_eq!(options.variable("CI"), None);
+    /// ```
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.environment.iter().rev().find(|(set, _)| set == name);
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
     }
 
     /// The user's home, as commands see it.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::new(vec![("HOME".into(), "/home/me".into())]);
+    /// assert_eq!(options.user_home(), Some("/home/me".into()));
+    /// ```
     pub fn user_home(&self) -> Option<PathBuf> {
         self.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
     }
 
     /// Where settings are read from.
+    ///
+    /// ```
+    /// use offshoot_engine::{Options, settings};
+    ///
+    /// let options = Options { overrides: vec!["diff.context=7".to_owned()], ..Options::new(Vec::new()) };
+    /// assert_eq!(settings::load(&options.sources())?.config.diff.context, 7);
+    /// # Ok::<(), settings::ConfigError>(())
+    /// ```
     pub fn sources(&self) -> Sources {
         Sources::new(self.environment.clone(), self.directory.clone(), self.overrides.clone())
     }
 
     /// The directory in which vaults are kept.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::new(vec![("HOME".into(), "/home/me".into())]);
+    /// assert_eq!(options.registry_directory()?, std::path::Path::new("/home/me/.local/share/offshoot"));
+    /// # Ok::<(), offshoot_engine::Error>(())
+    /// ```
     pub fn registry_directory(&self) -> Result<PathBuf> {
         let named = self.registry.clone();
         if let Some(named) = named.or_else(|| self.variable("OFFSHOOT_HOME").map(PathBuf::from)) {
@@ -126,6 +208,20 @@ impl Options {
         }
     }
 
+    /// Vaults for somebody who only looks, reads no settings, and waits no longer than this for whoever writes just now.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use offshoot_engine::Options;
+    ///
+    /// let vaults = Options::new(Vec::new()).registry("/var/lib/offshoot").peek(Duration::from_millis(5))?;
+    /// # Ok::<(), offshoot_engine::Error>(())
+    /// ```
+    pub fn peek(&self, patience: Duration) -> Result<Registry> {
+        let vaults = VaultOptions { busy_timeout: patience, frees_space: false };
+        Ok(Registry::new(self.registry_directory()?, vaults))
+    }
+
     /// Who acts: the user, and the agent that said it acts for them.
     pub(crate) fn actor(&self) -> Actor {
         let text = |name| self.variable(name).map(|value| value.to_string_lossy().into_owned());
@@ -139,5 +235,5 @@ impl Options {
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
-        .map_err(|error| Error::usage(format!("{}: {error}", crate::words::host_path(path))))
+        .map_err(|error| Error::usage(format!("{}: {error}", crate::text::host_path(path))))
 }

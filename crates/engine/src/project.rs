@@ -1,23 +1,41 @@
 //! A project: a folder and the vault that keeps its history.
 
+mod remembered;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_store::Id;
-use offshoot_vault::{Actor, Binding, GcOptions, GcSchedule, Home, Vault};
+use offshoot_vault::{Actor, Binding, Home, Vault};
 use offshoot_workspace::{
-    ExecutionPlace, MaintenanceOptions, MaintenanceService, NewWorkspace, RecoverService,
-    Recoverable, Resolver, ServiceError, WorkspaceService,
+    ExecutionPlace, MaintenanceService, NewWorkspace, Recoverable, Resolver, ServiceError,
 };
 
 use crate::error::Result;
 use crate::exec::{Command, Exec};
-use crate::locate::{Belongs, unsure};
 use crate::offshoot::Offshoot;
-use crate::settings::Config;
+use crate::vault::{Belongs, unsure};
 use crate::workspace::Workspace;
 
 /// A folder and the vault that keeps its history. Cheap to clone, and good for all threads.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use offshoot_engine::{Offshoot, Options};
+/// # let scratch = tempfile::tempdir()?;
+/// # let (vaults, folder) = (scratch.path().join("vaults"), scratch.path().join("project"));
+/// # std::fs::create_dir(&folder)?;
+/// # std::fs::write(folder.join("greeting"), "helo\n")?;
+/// # let offshoot = Offshoot::open(Options::new(Vec::new()).registry(vaults))?;
+/// let project = offshoot.project(&folder)?;
+/// assert_eq!(project.name(), "project");
+/// let fix = project.fork("fix")?;
+/// fix.write("/greeting", b"hello\n")?;
+/// // The folder is as it was.
+/// assert_eq!(std::fs::read(folder.join("greeting"))?, b"helo\n");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Project(Arc<Opened>);
 
@@ -31,10 +49,18 @@ struct Opened {
 impl Offshoot {
     /// The project that a folder belongs to. At its first use the folder is taken in: the git checkout that it lies in, or the
     /// folder itself. The folder is not changed.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let project = offshoot.project("/home/me/project")?;
+    /// let same = offshoot.project("/home/me/project/src")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn project(&self, folder: impl AsRef<Path>) -> Result<Project> {
         let folder = folder.as_ref();
         let here = folder.canonicalize().map_err(|error| {
-            let message = format!("{}: {error}", crate::words::host_path(folder));
+            let message = format!("{}: {error}", crate::text::host_path(folder));
             crate::Error::new(offshoot_protocol::ExitCode::NotFound, message)
         })?;
         let engine = self.at(&here)?;
@@ -51,6 +77,13 @@ impl Offshoot {
     }
 
     /// The project whose vault has this name.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let project = offshoot.vault("project")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn vault(&self, name: &str) -> Result<Project> {
         let vault = self.open_named(name, Home::open)?;
         let folder = first_folder(&vault)?;
@@ -70,92 +103,207 @@ impl Project {
     }
 
     /// The name of its vault.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// println!("offshoot --vault {} status", project.name());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
     /// The folder; none where its vault was brought here without one.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// match project.folder()? {
+    ///     Some(folder) => println!("files come home to {}", folder.display()),
+    ///     None => println!("there is no folder to commit to"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn folder(&self) -> Result<Option<PathBuf>> {
         first_folder(&self.0.vault)
     }
 
     /// The engine, with the settings that hold in the folder.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let grace = project.engine().settings().config.exec.grace;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn engine(&self) -> &Offshoot {
         &self.0.engine
     }
 
     /// The workspace of this name, or of an id that starts so.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let fix = project.workspace("fix")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn workspace(&self, name: &str) -> Result<Workspace> {
         let found = Resolver::new(self.vault()).workspace(name)?;
         Ok(Workspace::new(self.clone(), found.id))
     }
 
     /// All workspaces, oldest first.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for workspace in project.workspaces()? {
+    ///     println!("{}", workspace.name()?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn workspaces(&self) -> Result<Vec<Workspace>> {
         let found = self.vault().workspaces()?.into_iter();
         Ok(found.map(|workspace| Workspace::new(self.clone(), workspace.id)).collect())
     }
 
     /// Forks a workspace under a name from what is in the folder now: a pointer is copied, whatever the size of the tree.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use offshoot_engine::{Offshoot, Options};
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let (vaults, folder) = (scratch.path().join("vaults"), scratch.path().join("project"));
+    /// # std::fs::create_dir(&folder)?;
+    /// # std::fs::write(folder.join("greeting"), "helo\n")?;
+    /// # let offshoot = Offshoot::open(Options::new(Vec::new()).registry(vaults))?;
+    /// let fix = offshoot.project(&folder)?.fork("fix")?;
+    /// assert_eq!(fix.read("/greeting")?, b"helo\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fork(&self, name: &str) -> Result<Workspace> {
-        WorkspaceService::new(self.vault(), self.engine().actor()).require_free(name)?;
+        self.engine().workspaces(self.vault()).require_free(name)?;
         self.refresh()?;
         self.fork_from(name, "head")
     }
 
     /// Forks a workspace under a name from a REF: `head`, another workspace, a checkpoint, a snapshot.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let again = project.fork_from("again", "fix@before-tests")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fork_from(&self, name: &str, reference: &str) -> Result<Workspace> {
         let from = Resolver::new(self.vault()).point(reference, None)?;
-        let service = WorkspaceService::new(self.vault(), self.engine().actor());
+        let service = self.engine().workspaces(self.vault());
         let made =
             service.create(&NewWorkspace { name: Some(name), from: &from, lifetime: None })?;
         Ok(Workspace::new(self.clone(), made.id))
     }
 
     /// Starts a command in a new workspace, which is gone again where it changes nothing.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let envelope = project.exec(["make", "test"])?.wait();
+    /// println!("{:?}", envelope.result.exit_code);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
         Exec::start(self, ExecutionPlace::Fork { from: None, lifetime: None }, command.into())
     }
 
     /// Makes the main line what is in the folder now.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// project.refresh()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn refresh(&self) -> Result<(), ServiceError> {
-        let folder = first_folder(self.vault()).ok().flatten().filter(|folder| folder.is_dir());
-        match folder {
+        match self.existing_folder() {
             Some(folder) => self.engine().refresh(self.vault(), self.name(), &folder),
             None => Ok(()),
         }
     }
 
     /// What interrupted commands left, for somebody to decide about.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for left in project.leftovers()? {
+    ///     println!("{} was interrupted", left.note.command);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn leftovers(&self) -> Result<Vec<Recoverable>> {
-        Ok(RecoverService::new(self.vault(), self.engine().actor()).list()?)
+        Ok(self.engine().leftovers(self.vault()).list()?)
     }
 
     /// Keeps what an interrupted command left, as a checkpoint of its workspace.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for left in project.leftovers()? {
+    ///     project.keep_leftover(&left.note.exec)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn keep_leftover(&self, exec: &Id) -> Result<offshoot_workspace::KeptWork> {
-        Ok(RecoverService::new(self.vault(), self.engine().actor()).keep(exec, None)?)
+        Ok(self.engine().leftovers(self.vault()).keep(exec, None)?)
     }
 
     /// Drops what an interrupted command left.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for left in project.leftovers()? {
+    ///     project.drop_leftover(&left.note.exec)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn drop_leftover(&self, exec: &Id) -> Result<()> {
-        drop(RecoverService::new(self.vault(), self.engine().actor()).drop(exec)?);
+        drop(self.engine().leftovers(self.vault()).drop(exec)?);
         Ok(())
     }
 
-    pub(crate) fn vault(&self) -> &Vault {
+    /// Its vault, for what the handles do not do.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let newest = project.vault().head()?;
+    /// println!("the main line is at {}", newest.id.short());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn vault(&self) -> &Vault {
         &self.0.vault
     }
 
     /// What has to be in place before a command that may run finds or forks its workspace.
-    pub(crate) fn make_ready(&self) -> Result<(), ServiceError> {
-        self.engine().settle_interrupted(self.vault());
-        self.engine().sweep(self.vault())
+    pub(crate) fn make_ready(&self, place: &ExecutionPlace) -> Result<(), ServiceError> {
+        let folder = self.existing_folder();
+        self.engine().make_ready(self.vault(), self.name(), place, folder.as_deref())
+    }
+
+    /// The folder, where it is there. A vault may have been brought here without it.
+    fn existing_folder(&self) -> Option<PathBuf> {
+        first_folder(self.vault()).ok().flatten().filter(|folder| folder.is_dir())
     }
 
     /// What there is to merge and to collect after a command in a workspace.
     pub(crate) fn due(&self, workspace: &Id) -> Option<Due<'_>> {
-        let options = maintenance(self.engine().config());
-        let service = MaintenanceService::new(self.vault(), options);
+        let service = self.engine().maintenance(self.vault());
         let is_due = service.is_due(workspace).unwrap_or(false);
         is_due.then_some(Due { service, workspace: *workspace, actor: self.engine().actor() })
     }
@@ -179,29 +327,4 @@ impl Due<'_> {
 fn first_folder(vault: &Vault) -> Result<Option<PathBuf>> {
     let bindings = vault.bindings()?;
     Ok(bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path))
-}
-
-/// What is tidied without being asked for.
-pub fn maintenance(config: &Config) -> MaintenanceOptions {
-    MaintenanceOptions {
-        compact: config.compact.auto.then_some(config.compact.depth.into()),
-        collect: config.gc.auto.then(|| (kept(config), schedule(config))),
-    }
-}
-
-/// When garbage is collected without being asked for.
-pub fn schedule(config: &Config) -> GcSchedule {
-    GcSchedule { operations: config.gc.auto_operations, bytes: config.gc.auto_size }
-}
-
-/// What the settings say is to be kept.
-pub fn kept(config: &Config) -> GcOptions {
-    let gc = &config.gc;
-    GcOptions {
-        keep_operations: gc.keep_operations,
-        keep_age: gc.keep_age,
-        max_size: (gc.max_size > 0).then_some(gc.max_size),
-        dry_run: false,
-        pack: true,
-    }
 }

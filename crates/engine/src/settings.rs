@@ -24,51 +24,64 @@ use offshoot_protocol::{DriverChoice, Network};
 use serde::{Deserialize, Serialize};
 
 pub use duration::{format as format_duration, parse as parse_duration};
-pub use edit::{Edited, Whose, edit};
-pub use error::{ConfigError, Place};
+pub use edit::{SettingEdit, Whose, edit};
+pub use error::{ConfigError, SettingPlace};
 pub use keys::names as key_names;
 pub use load::{Loaded, Setting, load, load_without_project};
 pub use offshoot_protocol::{AbandonedWork, CommitTimes, When};
+pub use origin::SettingOrigin;
 pub use show::{render_human, shown_value};
 pub use size::parse as parse_size;
 pub use sources::{Sources, user_directory};
 
 /// All settings, ready to use.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(Config::default().ui.hints);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// How output looks.
-    pub ui: Ui,
+    pub ui: UiSettings,
     /// How changes are shown.
-    pub diff: Diff,
+    pub diff: DiffSettings,
     /// Defaults of new workspaces.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceSettings,
     /// How commands are run.
-    pub exec: Exec,
+    pub exec: ExecSettings,
     /// Package caches that outlive commands.
-    pub cache: Cache,
+    pub cache: CacheSettings,
     /// How it is decided whether commands run.
-    pub policy: Policy,
+    pub policy: PolicySettings,
     /// How files come home.
-    pub commit: Commit,
+    pub commit: CommitSettings,
     /// What becomes of interrupted commands.
-    pub recover: Recover,
+    pub recover: RecoverSettings,
     /// When layers are merged.
-    pub compact: Compact,
+    pub compact: CompactSettings,
     /// How commands are run for people.
-    pub run: Run,
+    pub run: RunSettings,
     /// How a directory is taken into a vault.
-    pub import: Import,
+    pub import: ImportSettings,
     /// What collecting garbage keeps.
-    pub gc: Gc,
+    pub gc: GcSettings,
     /// How the vault's catalog is used.
-    pub store: Store,
+    pub store: StoreSettings,
 }
 
 /// Section `ui`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().ui.pager, "auto");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ui {
+pub struct UiSettings {
     /// Whether output is coloured.
     pub color: When,
     /// Whether progress is shown on standard error.
@@ -80,9 +93,15 @@ pub struct Ui {
 }
 
 /// Section `diff`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().diff.context, 3);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Diff {
+pub struct DiffSettings {
     /// Unchanged lines shown around each change.
     pub context: u32,
     /// Whether a removed and an added file that resemble each other are shown as one rename.
@@ -94,18 +113,31 @@ pub struct Diff {
 }
 
 /// Section `workspace`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().workspace.ephemeral_ttl.as_secs(), 24 * 60 * 60);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Workspace {
+pub struct WorkspaceSettings {
     /// How long an ephemeral workspace is kept.
     #[serde(with = "duration")]
     pub ephemeral_ttl: Duration,
 }
 
 /// Section `exec`.
+///
+/// ```
+/// use offshoot_engine::exec::Network;
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().exec.net, Network::None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exec {
+pub struct ExecSettings {
     /// How long a command may take; zero for as long as it wants.
     #[serde(with = "duration")]
     pub timeout: Duration,
@@ -133,9 +165,15 @@ pub struct Exec {
 }
 
 /// Section `cache`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(Config::default().cache.enabled);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cache {
+pub struct CacheSettings {
     /// Whether commands get caches that outlive them.
     pub enabled: bool,
     /// Those that they do not get, with commas between them.
@@ -144,42 +182,72 @@ pub struct Cache {
     pub max_size: u64,
 }
 
-impl Cache {
+impl CacheSettings {
     /// Those that commands do not get.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::Config;
+    ///
+    /// assert!(Config::default().cache.skipped().is_empty());
+    /// ```
     pub fn skipped(&self) -> Vec<String> {
         value::names(&self.skip).map(str::to_owned).collect()
     }
 }
 
 /// Section `policy`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().policy.rego_timeout.as_millis(), 100);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Policy {
+pub struct PolicySettings {
     /// How long rules in Rego may take.
     #[serde(with = "duration")]
     pub rego_timeout: Duration,
 }
 
 /// Section `commit`.
+///
+/// ```
+/// use offshoot_engine::settings::{CommitTimes, Config};
+///
+/// assert_eq!(Config::default().commit.times, CommitTimes::Now);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Commit {
+pub struct CommitSettings {
     /// Which times files get that come home.
     pub times: CommitTimes,
 }
 
 /// Section `recover`.
+///
+/// ```
+/// use offshoot_engine::settings::{AbandonedWork, Config};
+///
+/// assert_eq!(Config::default().recover.abandoned, AbandonedWork::Offer);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recover {
+pub struct RecoverSettings {
     /// What becomes of what an interrupted command wrote.
     pub abandoned: AbandonedWork,
 }
 
 /// Section `compact`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().compact.depth, 16);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Compact {
+pub struct CompactSettings {
     /// Whether a command that leaves more layers than `depth` starts a process that merges them.
     pub auto: bool,
     /// Of how many layers a workspace may consist.
@@ -187,26 +255,44 @@ pub struct Compact {
 }
 
 /// Section `run`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// let run = Config::default().run;
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub struct RunSettings {
     /// How long a command may take; zero for as long as it wants.
     #[serde(with = "duration")]
     pub timeout: Duration,
 }
 
 /// Section `import`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().import.threads, 0);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Import {
+pub struct ImportSettings {
     /// Threads that read and hash; 0 means one for each core.
     pub threads: u16,
 }
 
 /// Section `gc`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(Config::default().gc.auto);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gc {
+pub struct GcSettings {
     /// Whether commands start a process that collects garbage when there is enough of it.
     pub auto: bool,
     /// After how many operations that is.
@@ -223,33 +309,39 @@ pub struct Gc {
 }
 
 /// Section `store`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert_eq!(Config::default().store.busy_timeout.as_secs(), 30);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Store {
+pub struct StoreSettings {
     /// How long to wait for another process that is writing to the same vault.
     #[serde(with = "duration")]
     pub busy_timeout: Duration,
 }
 
-impl Default for Ui {
+impl Default for UiSettings {
     fn default() -> Self {
         Self { color: When::Auto, progress: When::Auto, pager: "auto".to_owned(), hints: true }
     }
 }
 
-impl Default for Diff {
+impl Default for DiffSettings {
     fn default() -> Self {
         Self { context: 3, renames: true, rename_similarity: 50, max_text_bytes: 16 << 20 }
     }
 }
 
-impl Default for Workspace {
+impl Default for WorkspaceSettings {
     fn default() -> Self {
         Self { ephemeral_ttl: Duration::from_secs(24 * 60 * 60) }
     }
 }
 
-impl Default for Exec {
+impl Default for ExecSettings {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(300),
@@ -267,37 +359,37 @@ impl Default for Exec {
     }
 }
 
-impl Default for Cache {
+impl Default for CacheSettings {
     fn default() -> Self {
         Self { enabled: true, skip: String::new(), max_size: 10 << 30 }
     }
 }
 
-impl Default for Policy {
+impl Default for PolicySettings {
     fn default() -> Self {
         Self { rego_timeout: Duration::from_millis(100) }
     }
 }
 
-impl Default for Commit {
+impl Default for CommitSettings {
     fn default() -> Self {
         Self { times: CommitTimes::Now }
     }
 }
 
-impl Default for Recover {
+impl Default for RecoverSettings {
     fn default() -> Self {
         Self { abandoned: AbandonedWork::Offer }
     }
 }
 
-impl Default for Compact {
+impl Default for CompactSettings {
     fn default() -> Self {
         Self { auto: true, depth: 16 }
     }
 }
 
-impl Default for Gc {
+impl Default for GcSettings {
     fn default() -> Self {
         Self {
             auto: true,
@@ -310,7 +402,7 @@ impl Default for Gc {
     }
 }
 
-impl Default for Store {
+impl Default for StoreSettings {
     fn default() -> Self {
         Self { busy_timeout: Duration::from_secs(30) }
     }

@@ -1,24 +1,46 @@
-//! A workspace, as its caller holds it.
+//! Workspaces: copy-on-write states of a project's files.
 
 use std::path::Path;
 
+use offshoot_protocol::RevertVerb;
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, RootId, VaultPath};
-use offshoot_vault::{Checkpoint, Scope};
+pub use offshoot_vault::Workspace as WorkspaceRecord;
+use offshoot_vault::{Checkpoint, Scope, Vault};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, CommitPreview, ExecutionPlace, FileService,
-    HistoryService, HomeEvent, MergeOutcome, MergeRequest, MergeService, MergeTarget,
-    NewCheckpoint, PreviewService, PullService, Pulled, Resolver, Reversal, Selection,
-    ServiceError, WorkspaceService,
+    ChangeSummaryService, CommitPreview, ExecutionPlace, FileService, HomeEvent, MergeOutcome,
+    MergeTarget, NewCheckpoint, Pulled, Resolver, Reversal, ServiceError,
 };
+pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
 
 use crate::commit::{Commit, Outcome};
 use crate::error::Result;
 use crate::exec::{Command, Exec};
+use crate::notice::Topic;
+use crate::offshoot::Offshoot;
 use crate::project::Project;
 
 /// A copy-on-write workspace of a project. Cheap to clone, and good for all threads.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use offshoot_engine::{Offshoot, Options};
+/// # let scratch = tempfile::tempdir()?;
+/// # let (vaults, folder) = (scratch.path().join("vaults"), scratch.path().join("project"));
+/// # std::fs::create_dir(&folder)?;
+/// # std::fs::write(folder.join("greeting"), "helo\n")?;
+/// # let offshoot = Offshoot::open(Options::new(Vec::new()).registry(vaults))?;
+/// let fix = offshoot.project(&folder)?.fork("fix")?;
+/// fix.write("/greeting", b"hello\n")?;
+/// assert_eq!(fix.diff()?.len(), 1);
+/// fix.commit("Mend the greeting")?;
+/// assert_eq!(std::fs::read(folder.join("greeting"))?, b"hello\n");
+/// fix.undo()?;
+/// assert_eq!(std::fs::read(folder.join("greeting"))?, b"helo\n");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Workspace {
     project: Project,
@@ -31,33 +53,79 @@ impl Workspace {
     }
 
     /// Its id, which stays when it is renamed.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// println!("{} is {}", workspace.name()?, workspace.id());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> Id {
         self.id
     }
 
     /// Its project.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let sibling = workspace.project().fork("another")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn project(&self) -> &Project {
         &self.project
     }
 
     /// Its name.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// assert_eq!(workspace.name()?, "fix");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(&self) -> Result<String> {
         Ok(self.record()?.name)
     }
 
     /// Starts a command in it. One that may change something has the workspace to itself.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let exec = workspace.exec(["cargo", "test"])?;
+    /// println!("{:?}", exec.wait().result.exit_code);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
         let place = ExecutionPlace::Workspace(self.name()?);
         Exec::start(&self.project, place, command.into())
     }
 
     /// What it changed since it was forked.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for change in workspace.diff()? {
+    ///     println!("{:?} {}", change.kind(), change.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn diff(&self) -> Result<Vec<Change>> {
         let (before, after) = self.roots()?;
         Ok(self.summaries().between(&before, &after, false)?.changes)
     }
 
     /// The same as a patch that git reads.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let patch = workspace.patch()?;
+    /// print!("{}", String::from_utf8_lossy(&patch));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn patch(&self) -> Result<Vec<u8>> {
         let mut text = Vec::new();
         self.summaries().patch(&self.diff()?, &mut text)?;
@@ -65,12 +133,28 @@ impl Workspace {
     }
 
     /// What a directory holds.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for entry in workspace.list("/src")? {
+    ///     println!("{}", String::from_utf8_lossy(&entry.name));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn list(&self, path: &str) -> Result<Vec<Entry>> {
         let (_, after) = self.roots()?;
         Ok(self.files().list(&after, &VaultPath::parse(path.as_bytes())?)?.1)
     }
 
     /// Reads a file.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let text = workspace.read("/README.md")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn read(&self, path: &str) -> Result<Vec<u8>> {
         let (_, after) = self.roots()?;
         let path = VaultPath::parse(path.as_bytes())?;
@@ -81,6 +165,13 @@ impl Workspace {
     }
 
     /// Writes a file, with the directories that it needs.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// workspace.write("/notes/today.md", b"# Today\n")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let (record, name) = (self.record()?, Path::new("the bytes"));
         let path = VaultPath::parse(path.as_bytes())?;
@@ -89,59 +180,113 @@ impl Workspace {
     }
 
     /// Marks its state, to come back to it.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// workspace.checkpoint("before-tests", "the tests may change something")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn checkpoint(&self, name: &str, reason: &str) -> Result<Checkpoint> {
         let new = NewCheckpoint { name: Some(name), automatic: false, reason };
-        let engine = self.project.engine();
-        let service = CheckpointService::new(self.project.vault(), engine.actor());
+        let service = self.project.engine().checkpoints(self.project.vault());
         Ok(service.create(&self.record()?, &new)?)
     }
 
     /// Takes it back to a checkpoint, or to any other REF. That can be undone.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// workspace.restore("before-tests")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn restore(&self, reference: &str) -> Result<()> {
         let record = self.record()?;
         let vault = self.project.vault();
         let point = Resolver::new(vault).point(reference, Some(&record))?;
-        CheckpointService::new(vault, self.project.engine().actor()).restore(&record, &point)?;
+        self.project.engine().checkpoints(vault).restore(&record, &point)?;
         Ok(())
     }
 
     /// Takes its last operation back; a commit in the folder, too.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// println!("undone: {}", workspace.undo()?.target.summary);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn undo(&self) -> Result<Reversal> {
-        self.revert(|service, scope| service.undo(scope))
+        self.revert(RevertVerb::Undo)
     }
 
     /// Does again what was undone last.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// workspace.undo()?;
+    /// workspace.redo()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn redo(&self) -> Result<Reversal> {
-        self.revert(|service, scope| service.redo(scope))
+        self.revert(RevertVerb::Redo)
     }
 
     /// Merges other workspaces into this one. Conflicts are part of the outcome, and nothing of a side is lost by them.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use offshoot_engine::{Offshoot, Options};
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let (vaults, folder) = (scratch.path().join("vaults"), scratch.path().join("project"));
+    /// # std::fs::create_dir(&folder)?;
+    /// # std::fs::write(folder.join("greeting"), "helo\n")?;
+    /// # let offshoot = Offshoot::open(Options::new(Vec::new()).registry(vaults))?;
+    /// let project = offshoot.project(&folder)?;
+    /// let (one, other) = (project.fork("one")?, project.fork("other")?);
+    /// one.write("/one", b"1\n")?;
+    /// other.write("/other", b"2\n")?;
+    /// let outcome = one.merge(&[&other])?;
+    /// assert!(outcome.conflicts.is_empty());
+    /// assert_eq!(one.read("/other")?, b"2\n");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn merge(&self, others: &[&Self]) -> Result<MergeOutcome> {
         let (vault, engine) = (self.project.vault(), self.project.engine());
         let record = self.record()?;
         let resolver = Resolver::new(vault);
         let sides = others.iter().map(|other| resolver.workspace_point(&other.record()?));
-        let sides = sides.collect::<offshoot_workspace::Result<Vec<_>>>()?;
-        let request = MergeRequest {
-            sides: &sides,
-            into: MergeTarget::Workspace(&record),
-            message: None,
-            options: engine.merge_options(),
-        };
-        Ok(MergeService::new(vault, engine.actor()).merge(&request)?)
+        let sides = sides.collect::<Result<Vec<_>, ServiceError>>()?;
+        engine.merge(vault, &sides, MergeTarget::Workspace(&record), None)
     }
 
     /// What a commit would do. Nothing is changed.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let preview = workspace.preview()?;
+    /// println!("{} would come home", preview.summary.changes.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn preview(&self) -> Result<CommitPreview> {
-        let (vault, engine) = (self.project.vault(), self.project.engine());
-        let tracked = engine.tracked(vault)?;
-        let is_tracked = |path: &_| Ok(tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
-        let service = PreviewService::new(vault, engine.merge_options(), engine.diff_options());
-        Ok(service.preview(&self.record()?, &selection, false)?)
+        self.project.engine().preview(self.project.vault(), &self.record()?, false)
     }
 
     /// Brings its changes into the folder. Conflicts are part of the outcome: nothing was changed then.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let outcome = workspace.commit("Fix the parser")?;
+    /// for conflict in &outcome.brought.conflicts {
+    ///     println!("{} was changed on both sides", conflict.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn commit(&self, commit: impl Into<Commit>) -> Result<Outcome> {
         let engine = self.project.engine();
         let told = |event: &HomeEvent| engine.tell_event(event);
@@ -149,40 +294,52 @@ impl Workspace {
     }
 
     /// Takes what is in the folder now into it.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let pulled = workspace.pull()?;
+    /// println!("{} conflicts to resolve", pulled.conflicts.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn pull(&self) -> Result<Pulled> {
-        let (vault, engine) = (self.project.vault(), self.project.engine());
-        let tracked = engine.tracked(vault)?;
-        let is_tracked = |path: &_| Ok(tracked.has(path));
-        let told = |event: &HomeEvent| engine.tell_event(event);
-        let (home, diff) = (engine.home_options(&told), engine.diff_options());
-        let service = PullService::new(vault, engine.actor(), home, diff).tracking(&is_tracked);
-        Ok(service.pull(&self.record()?)?)
+        let engine = self.project.engine();
+        let pulled = engine.pull(self.project.vault(), Some(&self.record()?))?;
+        engine.tell_pulled(&pulled);
+        Ok(pulled)
     }
 
     /// Removes it, with its checkpoints. That can be undone in the project.
+    ///
+    /// ```
+    /// # fn example(workspace: offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// workspace.delete()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete(self) -> Result<()> {
-        let service = WorkspaceService::new(self.project.vault(), self.project.engine().actor());
-        service.delete(&self.record()?)?;
+        self.project.engine().workspaces(self.project.vault()).delete(&self.record()?)?;
         Ok(())
     }
 
-    fn revert(
-        &self,
-        act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
-    ) -> Result<Reversal> {
-        let (vault, engine) = (self.project.vault(), self.project.engine());
+    fn revert(&self, verb: RevertVerb) -> Result<Reversal> {
+        let engine = self.project.engine();
         let told = |event: &HomeEvent| engine.tell_event(event);
-        let service = HistoryService::new(vault, engine.actor())
-            .with_home(engine.home_options(&told))
-            .with_git(engine.git(None)?);
-        let reverted = act(&service, Scope::Workspace(self.id))?;
-        engine.registry().relink(vault)?;
-        engine.tell_git_due(vault);
-        Ok(reverted)
+        let scope = Scope::Workspace(self.id);
+        Ok(engine.revert(self.project.vault(), verb, scope, &told)?.reversal)
     }
 
     /// The workspace as it is now.
-    pub(crate) fn record(&self) -> offshoot_workspace::Result<offshoot_vault::Workspace> {
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// if workspace.record()?.state.expires_ms.is_some() {
+    ///     println!("it is cleaned up unless it is used");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn record(&self) -> Result<WorkspaceRecord, ServiceError> {
         let found = self.project.vault().workspace(&self.id)?;
         found.ok_or(ServiceError::Vanished(self.id))
     }
@@ -194,10 +351,73 @@ impl Workspace {
     }
 
     fn summaries(&self) -> ChangeSummaryService<'_> {
-        ChangeSummaryService::new(self.project.vault(), self.project.engine().diff_options())
+        self.project.engine().changes(self.project.vault())
     }
 
     fn files(&self) -> FileService<'_> {
-        FileService::new(self.project.vault(), self.project.engine().actor())
+        self.project.engine().files(self.project.vault())
+    }
+}
+
+impl Offshoot {
+    /// Makes, lists, renames and deletes workspaces of a vault.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let all = engine.workspaces(vault).list()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn workspaces<'v>(&self, vault: &'v Vault) -> WorkspaceService<'v> {
+        WorkspaceService::new(vault, self.actor())
+    }
+
+    /// All workspaces of a vault at a glance.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// for found in engine.overview(vault)? {
+    ///     println!("{}: {} changes", found.workspace.name, found.listed);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn overview(&self, vault: &Vault) -> Result<Vec<WorkspaceOverview>> {
+        let (diff, merge) = (self.diff_options(), self.merge_options());
+        Ok(self.workspaces(vault).overview(diff, merge, self.tracked(vault)?)?)
+    }
+
+    /// How many changes of a workspace a list of them counts: those that would come home.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// let count = engine.listed_changes(vault, &workspace.record()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn listed_changes(&self, vault: &Vault, workspace: &WorkspaceRecord) -> Result<u64> {
+        let (diff, merge) = (self.diff_options(), self.merge_options());
+        Ok(self.workspaces(vault).listed_changes(workspace, diff, merge, self.tracked(vault)?)?)
+    }
+
+    /// Removes ephemeral workspaces whose time is over, and tells of it.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.sweep(vault)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sweep(&self, vault: &Vault) -> Result<(), ServiceError> {
+        for expired in self.workspaces(vault).sweep()? {
+            let text = format!("ephemeral workspace {expired} expired and was cleaned up");
+            self.tell(Topic::Expired, text);
+        }
+        Ok(())
     }
 }

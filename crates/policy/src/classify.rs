@@ -22,7 +22,7 @@ use crate::category::{Categories, Category};
 use crate::context::Context;
 use crate::judged::{Judged, PartKind, Reason};
 use crate::knowledge;
-use crate::script::{Input, Script, Simple, Unclear, Word};
+use crate::script::{InputSource, NotUnderstood, Script, ShellWord, Simple};
 
 use directory::Directories;
 use draft::{Draft, Wrapper};
@@ -35,7 +35,7 @@ const DEEPEST: usize = 24;
 pub fn classify(script: &Script, context: &Context) -> Vec<Judged> {
     let mut classifier = Classifier::new(context);
     for (name, value) in &context.environment {
-        classifier.assignment(name, &Word::new(value.as_str()), false);
+        classifier.assignment(name, &ShellWord::new(value.as_str()), false);
     }
     classifier.script(script, None);
     classifier.judged
@@ -57,7 +57,7 @@ struct Classifier<'a> {
 /// What surrounds a program within its script.
 #[derive(Clone, Copy)]
 struct Scene<'s> {
-    input: &'s Input,
+    input: &'s InputSource,
     level: usize,
     /// It runs apart from the shell: what it changes there does not last.
     apart: bool,
@@ -70,7 +70,7 @@ impl<'s> Scene<'s> {
     /// The scene whose input this one has in the end.
     fn with_input(&'s self) -> &'s Self {
         match (self.input, self.outer) {
-            (Input::Inherited, Some(outer)) => outer.with_input(),
+            (InputSource::Inherited, Some(outer)) => outer.with_input(),
             _ => self,
         }
     }
@@ -123,12 +123,12 @@ impl<'a> Classifier<'a> {
 
     /// Whether a word that names a function names nothing else: what the function does is judged where it is defined.
     fn is_only_function(&self, simple: &Simple) -> bool {
-        let name = simple.words.first().and_then(Word::literal);
+        let name = simple.words.first().and_then(ShellWord::literal);
         name.is_some_and(|name| knowledge::program(&name).is_none())
     }
 
     /// A variable that is set, if it matters to programs.
-    fn assignment(&mut self, name: &str, value: &Word, lasts: bool) {
+    fn assignment(&mut self, name: &str, value: &ShellWord, lasts: bool) {
         let Some(variable) = knowledge::variable(name) else { return };
         if !variable.matters(value.literal().as_deref()) || (variable.lasting && !lasts) {
             return;
@@ -136,17 +136,17 @@ impl<'a> Classifier<'a> {
         let mut draft = Draft::default();
         draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
         let shown = format!("{name}={}", value.display());
-        self.emit(PartKind::Assignment, vec![Word::new(shown)], draft);
+        self.emit(PartKind::Assignment, vec![ShellWord::new(shown)], draft);
     }
 
-    fn unclear(&mut self, unclear: &Unclear) {
+    fn unclear(&mut self, unclear: &NotUnderstood) {
         let mut draft = Draft::default();
         draft.add(Category::Mutating, unclear.why.clone());
-        self.emit(PartKind::Unclear, vec![Word::new(unclear.text.as_str())], draft);
+        self.emit(PartKind::Unclear, vec![ShellWord::new(unclear.text.as_str())], draft);
     }
 
     /// Puts down what was found, with what the wrappers bring.
-    fn emit(&mut self, part: PartKind, words: Vec<Word>, draft: Draft) {
+    fn emit(&mut self, part: PartKind, words: Vec<ShellWord>, draft: Draft) {
         let Draft { categories, mut reasons, mut paths, .. } = draft;
         let mut wrapped = Categories::READ_ONLY;
         for wrapper in &self.wrappers {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::category::{Categories, Category};
-use crate::script::Word;
+use crate::script::ShellWord;
 
 /// One thing that a script does, and what kind of thing that is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Judged {
     /// What part of a simple command this is.
     pub part: PartKind,
     /// The program and its arguments, wrappers removed; for other parts, what people should see.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     /// The wrappers that were looked through, outermost first: `sudo`, `env`, `xargs`, `sh -c`.
     pub wrappers: Vec<String>,
     /// What kinds of thing it does, those of its wrappers included.
@@ -56,7 +56,7 @@ impl Judged {
 
     /// Whether it says of itself that it does without the network.
     pub fn is_offline(&self) -> bool {
-        let mut words = self.words.iter().filter_map(Word::literal);
+        let mut words = self.words.iter().filter_map(ShellWord::literal);
         words.any(|word| OFFLINE.contains(&&*word))
     }
 
@@ -64,7 +64,7 @@ impl Judged {
     pub fn only_writes_outside(&self) -> bool {
         let mut reaching =
             self.reasons.iter().filter(|reason| reason.category == Category::HostEscapeRisk);
-        let writes = self.paths.iter().any(|touched| touched.access != PathAccess::Read);
+        let writes = self.paths.iter().any(|touched| touched.access != AccessKind::Read);
         writes && reaching.all(|reason| reason.why.ends_with(OUTSIDE))
     }
 }
@@ -108,14 +108,14 @@ pub struct Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedPath {
     /// What is done to it.
-    pub access: PathAccess,
+    pub access: AccessKind,
     /// Absolute, without `.` and `..`, as far as that can be said without looking.
     pub path: String,
 }
 
 /// What is done to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathAccess {
+pub enum AccessKind {
     /// It is read.
     Read,
     /// It is made or changed.
@@ -124,7 +124,7 @@ pub enum PathAccess {
     Delete,
 }
 
-impl PathAccess {
+impl AccessKind {
     /// Its name in documents and rules.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -25,7 +25,7 @@ pub use classify::classify;
 pub use context::Context;
 pub use decision::Decision;
 pub use error::{PolicyError, Problem};
-pub use judged::{Judged, PartKind, PathAccess, Reason, TouchedPath};
+pub use judged::{AccessKind, Judged, PartKind, Reason, TouchedPath};
 pub use layer::Layer;
 pub use offshoot_vocabulary::Network;
 pub use options::{LayerSource, NamedText, PolicyOptions, REGO_TIMEOUT};

@@ -26,7 +26,7 @@ mod word;
 
 use std::borrow::Cow;
 
-use crate::script::{Script, Simple, Unclear, Word};
+use crate::script::{NotUnderstood, Script, ShellWord, Simple};
 use dialect::Dialect;
 use found::Found;
 use reader::Reader;
@@ -52,11 +52,11 @@ pub fn parse_text(text: &[u8]) -> Script {
         bash.into_script()
     };
     if matches!(valid, Cow::Owned(_)) {
-        script.unclear.push(Unclear::new(&valid, "it is not UTF-8"));
+        script.unclear.push(NotUnderstood::new(&valid, "it is not UTF-8"));
     }
     // Shells use these bytes as marks of their own, and have been confused by them.
     if text.iter().any(|byte| matches!(byte, 1 | 0x7f)) {
-        script.unclear.push(Unclear::new(&valid, "there is a control character in the text"));
+        script.unclear.push(NotUnderstood::new(&valid, "there is a control character in the text"));
     }
     script
 }
@@ -68,9 +68,9 @@ pub fn parse_argv<A: AsRef<[u8]>>(arguments: &[A]) -> Script {
     for argument in arguments {
         let text = String::from_utf8_lossy(argument.as_ref());
         if matches!(text, Cow::Owned(_)) {
-            script.unclear.push(Unclear::new(&text, "an argument is not UTF-8"));
+            script.unclear.push(NotUnderstood::new(&text, "an argument is not UTF-8"));
         }
-        simple.words.push(Word::new(text));
+        simple.words.push(ShellWord::new(text));
     }
     if !simple.words.is_empty() {
         script.commands.push(simple);
@@ -87,5 +87,5 @@ fn read(text: &str, dialect: Dialect) -> Found {
 
 fn only_unclear(text: &[u8], why: &str) -> Script {
     let text = String::from_utf8_lossy(&text[..text.len().min(64)]);
-    Script { commands: Vec::new(), unclear: vec![Unclear::new(&text, why)] }
+    Script { commands: Vec::new(), unclear: vec![NotUnderstood::new(&text, why)] }
 }

@@ -17,7 +17,7 @@ use crate::rego::RegoFile;
 use crate::rules::Rules;
 use crate::rules::facts::Facts;
 use crate::rules::load::load;
-use crate::script::{Script, Simple, Word};
+use crate::script::{Script, ShellWord, Simple};
 use crate::verdict::Verdict;
 use crate::verdict::appeal::Appeal;
 use crate::verdict::part::PartVerdict;
@@ -41,7 +41,7 @@ struct Judging {
     /// A text for the shell.
     text: fn(&str, &Context) -> Vec<Judged>,
     /// A program and its arguments.
-    words: fn(&[Word], &Context) -> Vec<Judged>,
+    words: fn(&[ShellWord], &Context) -> Vec<Judged>,
 }
 
 impl Policy {
@@ -165,7 +165,7 @@ fn judge_text(text: &str, context: &Context) -> Vec<Judged> {
     classify(&parse_text(text.as_bytes()), context)
 }
 
-fn judge_words(words: &[Word], context: &Context) -> Vec<Judged> {
+fn judge_words(words: &[ShellWord], context: &Context) -> Vec<Judged> {
     let simple = Simple { words: words.to_vec(), ..Simple::default() };
     classify(&Script { commands: vec![simple], unclear: Vec::new() }, context)
 }

@@ -2,7 +2,7 @@
 
 mod word;
 
-pub use word::{Word, WordPiece};
+pub use word::{ShellWord, WordPiece};
 
 /// All that a text or an argument list asks for.
 ///
@@ -13,7 +13,7 @@ pub struct Script {
     /// Every simple command.
     pub commands: Vec<Simple>,
     /// What could not be understood; a script with one of these is at least mutating.
-    pub unclear: Vec<Unclear>,
+    pub unclear: Vec<NotUnderstood>,
 }
 
 /// One program with its arguments, assignments and redirections.
@@ -22,12 +22,12 @@ pub struct Simple {
     /// `NAME=value` before the program; alone where there are no words.
     pub assignments: Vec<Assignment>,
     /// The program and its arguments; empty for assignments or redirections alone.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     /// Its redirections. Those of a group, a loop or any other compound command are an entry of their own without words,
     /// after the commands inside; what they give to standard input is the `input` of these too.
     pub redirects: Vec<Redirect>,
     /// Where its standard input comes from.
-    pub input: Input,
+    pub input: InputSource,
     /// Its name is that of a function which the script has surely defined before: what runs is in the script already.
     pub calls_function: bool,
     /// It runs in a subshell, a pipeline or a substitution: a `cd` in it does not last.
@@ -40,7 +40,7 @@ pub struct Assignment {
     /// Its name, without an index.
     pub name: String,
     /// Its value; for an array, its members one after the other.
-    pub value: Word,
+    pub value: ShellWord,
 }
 
 /// A redirection to or from a file. Those from one descriptor to another are left out.
@@ -49,7 +49,7 @@ pub struct Redirect {
     /// What is done to the file.
     pub kind: RedirectKind,
     /// The file.
-    pub target: Word,
+    pub target: ShellWord,
 }
 
 /// What a redirection does to its file.
@@ -67,7 +67,7 @@ pub enum RedirectKind {
 
 /// Where standard input comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Input {
+pub enum InputSource {
     /// From whoever runs the script.
     #[default]
     Inherited,
@@ -75,21 +75,21 @@ pub enum Input {
     /// function is called in a pipeline or a command writes to `>(…)`.
     Pipe(Vec<usize>),
     /// From a here-document or a here-string.
-    Text(Word),
+    Text(ShellWord),
     /// From a file.
-    File(Word),
+    File(ShellWord),
 }
 
 /// Something that could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unclear {
+pub struct NotUnderstood {
     /// The text, shortened.
     pub text: String,
     /// Why.
     pub why: String,
 }
 
-impl Unclear {
+impl NotUnderstood {
     /// A text, of which as much is kept as fits into a line, and why it is not understood.
     pub(crate) fn new(text: &str, why: &str) -> Self {
         let mut short: String = text.chars().take(40).collect();

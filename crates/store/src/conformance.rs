@@ -4,7 +4,7 @@
 //! of several deliberately broken backends must fail it.
 
 use crate::error::StoreError;
-use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
+use crate::object::{Hash, ListedObject, ObjectBackend, ObjectKind, Put};
 
 /// Runs the whole suite, each part on a fresh backend; the error names the promise that was broken.
 pub fn check(mut make: impl FnMut() -> Box<dyn ObjectBackend>) -> Result<(), String> {
@@ -129,10 +129,10 @@ fn values_are_listed(backend: &dyn ObjectBackend) -> Result<(), String> {
     ok(backend.put(&batch))?;
     ok(backend.put(&[put(ObjectKind::Node, 5, b"other kind")]))?;
     let listed = ok(backend.list_values(ObjectKind::Blob, Some(&hash(3)), 4, 5))?;
-    let expected: Vec<Listed> = (4..=7u8)
+    let expected: Vec<ListedObject> = (4..=7u8)
         .map(|byte| {
             let start = vec![byte; usize::from(byte.min(5))];
-            Listed { id: hash(byte), length: byte.into(), start }
+            ListedObject { id: hash(byte), length: byte.into(), start }
         })
         .collect();
     expect("listed", listed, expected)
@@ -236,7 +236,7 @@ mod tests {
             after: Option<&Hash>,
             limit: usize,
             start: usize,
-        ) -> Result<Vec<Listed>, StoreError> {
+        ) -> Result<Vec<ListedObject>, StoreError> {
             let start = if matches!(self.1, Fault::ListsWholeValues) { usize::MAX } else { start };
             self.0.list_values(self.kind(kind), after, limit, start)
         }

@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::memory::MemoryBackend;
-use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
+use crate::object::{Hash, ListedObject, ObjectBackend, ObjectKind, Put};
 
 /// Reads what another backend holds and keeps everything new to itself, in memory: to look at what may never be stored.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl<B: ObjectBackend> ObjectBackend for DraftBackend<B> {
         after: Option<&Hash>,
         limit: usize,
         start: usize,
-    ) -> Result<Vec<Listed>, StoreError> {
+    ) -> Result<Vec<ListedObject>, StoreError> {
         let mut listed = self.above.list_values(kind, after, limit, start)?;
         listed.extend(self.below.list_values(kind, after, limit, start)?);
         // Stable, so that what is above comes first and stays.

@@ -34,7 +34,7 @@ pub use id::{Id, ParseIdError};
 pub use id_prefix::IdPrefix;
 pub use memory::MemoryBackend;
 pub use newest::CutShort;
-pub use object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
+pub use object::{Hash, ListedObject, ObjectBackend, ObjectKind, Put};
 pub use presence::{Presence, mark_checked, mark_unclean, unclean_stop};
 pub use process::{ProcessMark, boot_id};
 pub use sqlite::SqliteBackend;

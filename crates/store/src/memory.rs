@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::StoreError;
-use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
+use crate::object::{Hash, ListedObject, ObjectBackend, ObjectKind, Put};
 
 type Objects = BTreeMap<(ObjectKind, Hash), Vec<u8>>;
 
@@ -69,13 +69,13 @@ impl ObjectBackend for MemoryBackend {
         after: Option<&Hash>,
         limit: usize,
         start: usize,
-    ) -> Result<Vec<Listed>, StoreError> {
+    ) -> Result<Vec<ListedObject>, StoreError> {
         let objects = self.objects();
         let of_kind = objects.iter().filter(|((k, _), _)| *k == kind);
         let later = of_kind.filter(|((_, id), _)| after.is_none_or(|after| id > after));
         let listed = later.take(limit).map(|((_, id), value)| {
             let start = value[..value.len().min(start)].to_vec();
-            Listed { id: *id, length: value.len() as u64, start }
+            ListedObject { id: *id, length: value.len() as u64, start }
         });
         Ok(listed.collect())
     }

@@ -37,7 +37,7 @@ pub struct Put {
 
 /// An object of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedObject {
     /// Its id.
     pub id: Hash,
     /// How long its value is.
@@ -82,7 +82,7 @@ pub trait ObjectBackend: Send + Sync {
         after: Option<&Hash>,
         limit: usize,
         start: usize,
-    ) -> Result<Vec<Listed>, StoreError>;
+    ) -> Result<Vec<ListedObject>, StoreError>;
 
     /// After this, no later commit of the catalog can be durable before the values put until now are.
     fn flush(&self) -> Result<(), StoreError>;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use crate::catalog::Catalog;
 use crate::catalog::pool::{Pool, Taken};
 use crate::error::StoreError;
-use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
+use crate::object::{Hash, ListedObject, ObjectBackend, ObjectKind, Put};
 
 /// The SQLite object backend.
 ///
@@ -136,7 +136,7 @@ impl ObjectBackend for SqliteBackend {
         after: Option<&Hash>,
         limit: usize,
         start: usize,
-    ) -> Result<Vec<Listed>, StoreError> {
+    ) -> Result<Vec<ListedObject>, StoreError> {
         let connection = self.take()?;
         let mut statement = connection
             .prepare_cached(
@@ -148,7 +148,7 @@ impl ObjectBackend for SqliteBackend {
         let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let rows = statement
             .query_map(params![kind as u8, after, whole(limit), whole(start)], |row| {
-                Ok(Listed { id: row.get(0)?, length: row.get(1)?, start: row.get(2)? })
+                Ok(ListedObject { id: row.get(0)?, length: row.get(1)?, start: row.get(2)? })
             })
             .map_err(self.error())?;
         rows.collect::<Result<_, _>>().map_err(self.error())

@@ -30,9 +30,9 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Reads an encoding from its start.
 #[derive(Debug)]
-pub struct Input<'a>(&'a [u8]);
+pub struct Decoder<'a>(&'a [u8]);
 
-impl<'a> Input<'a> {
+impl<'a> Decoder<'a> {
     /// Starts at the first byte.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
@@ -127,14 +127,14 @@ mod tests {
         for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
             let mut out = Vec::new();
             put_varint(&mut out, value);
-            let mut input = Input::new(&out);
+            let mut input = Decoder::new(&out);
             assert_eq!(input.varint(), Ok(value));
             assert_eq!(input.end(), Ok(()));
         }
         for value in [0, -1, 1, i64::MIN, i64::MAX, -62_135_596_800] {
             let mut out = Vec::new();
             put_zigzag(&mut out, value);
-            assert_eq!(Input::new(&out).zigzag(), Ok(value));
+            assert_eq!(Decoder::new(&out).zigzag(), Ok(value));
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
         let too_large: &[u8] = &[0xff; 11];
         let overflow: &[u8] = &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
         for bad in [padded, too_large, overflow, &[0x80], &[]] {
-            assert!(Input::new(bad).varint().is_err(), "{bad:?}");
+            assert!(Decoder::new(bad).varint().is_err(), "{bad:?}");
         }
     }
 }

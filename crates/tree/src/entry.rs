@@ -5,7 +5,7 @@ pub(crate) mod record;
 
 use offshoot_host::{Mtime, Xattr};
 
-use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
+use crate::codec::{Decoder, FormatError, put_bytes, put_varint, put_zigzag};
 use crate::entry::record::ConflictRecord;
 use crate::hash::{BlobId, ContentId, NodeId};
 
@@ -271,14 +271,14 @@ impl Entry {
         }
     }
 
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, FormatError> {
+    pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Self, FormatError> {
         let name = input.bytes()?.to_vec();
         Self::decode_nameless(name, input, ALL_FLAGS)
     }
 
     /// Goes past an entry whose hash was verified and says where its parts are; nothing for one with conflicts, which has to be
     /// decoded.
-    pub(crate) fn skip<'a>(input: &mut Input<'a>) -> Result<Option<Skipped<'a>>, FormatError> {
+    pub(crate) fn skip<'a>(input: &mut Decoder<'a>) -> Result<Option<Skipped<'a>>, FormatError> {
         let name = input.bytes()?;
         let (kind, flags) = (input.byte()?, input.byte()?);
         if flags & !(HAS_XATTRS | HAS_GROUP) != 0 {
@@ -315,7 +315,7 @@ impl Entry {
     /// Everything but the name; flags that are not `known` are refused.
     fn decode_nameless(
         name: Vec<u8>,
-        input: &mut Input<'_>,
+        input: &mut Decoder<'_>,
         known: u8,
     ) -> Result<Self, FormatError> {
         let kind = input.byte()?;
@@ -343,7 +343,7 @@ impl Entry {
     }
 }
 
-fn decode_conflicts_beneath(body: &mut Body, input: &mut Input<'_>) -> Result<(), FormatError> {
+fn decode_conflicts_beneath(body: &mut Body, input: &mut Decoder<'_>) -> Result<(), FormatError> {
     match (body, input.varint()?) {
         (Body::Directory(dir), count) if count > 0 => {
             dir.conflicts = count;
@@ -353,7 +353,7 @@ fn decode_conflicts_beneath(body: &mut Body, input: &mut Input<'_>) -> Result<()
     }
 }
 
-fn decode_meta(input: &mut Input<'_>) -> Result<Meta, FormatError> {
+fn decode_meta(input: &mut Decoder<'_>) -> Result<Meta, FormatError> {
     let mode = u16::from_le_bytes(input.array()?);
     if mode > 0o7777 {
         return Err(FormatError("a mode has more than twelve bits"));
@@ -366,7 +366,7 @@ fn decode_meta(input: &mut Input<'_>) -> Result<Meta, FormatError> {
     Ok(Meta { mode, uid, gid, mtime, xattrs: Vec::new() })
 }
 
-fn decode_body(kind: u8, input: &mut Input<'_>) -> Result<Body, FormatError> {
+fn decode_body(kind: u8, input: &mut Decoder<'_>) -> Result<Body, FormatError> {
     Ok(match kind {
         1 => Body::File { size: input.varint()?, blob: BlobId(input.array()?) },
         2 => {
@@ -380,7 +380,7 @@ fn decode_body(kind: u8, input: &mut Input<'_>) -> Result<Body, FormatError> {
     })
 }
 
-fn decode_xattrs(input: &mut Input<'_>) -> Result<Vec<Xattr>, FormatError> {
+fn decode_xattrs(input: &mut Decoder<'_>) -> Result<Vec<Xattr>, FormatError> {
     let count = input.varint()?;
     let mut xattrs: Vec<Xattr> = Vec::new();
     for _ in 0..count {

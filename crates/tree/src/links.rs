@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use offshoot_host::disk::{join, split_last};
 
-use crate::codec::{Input, put_bytes};
+use crate::codec::{Decoder, put_bytes};
 use crate::entry::{DirRef, Entry};
 use crate::error::Result;
 use crate::hash::RootId;
@@ -51,7 +51,7 @@ impl Links {
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut input = Input::new(bytes);
+        let mut input = Decoder::new(bytes);
         let mut paths = BTreeSet::new();
         while input.end().is_err() {
             paths.insert(input.bytes().ok()?.to_vec());
@@ -68,14 +68,14 @@ impl FromIterator<Vec<u8>> for Links {
 
 /// What the catalog holds of one root.
 #[derive(Debug)]
-pub enum Record {
+pub enum LinkRecord {
     /// Its links.
     List(Links),
     /// The links of another root, which has a list.
     SameAs(RootId),
 }
 
-impl Record {
+impl LinkRecord {
     /// No path is empty, so an empty one marks that a root follows.
     pub fn same_as(root: &RootId) -> Vec<u8> {
         [&[0], root.0.as_slice()].concat()

@@ -31,7 +31,7 @@ use crate::objects::{Batch, Objects};
 use crate::path::VaultPath;
 
 /// Where a merge puts what it makes.
-pub trait Keeper {
+pub trait MergeSink {
     /// What can go wrong in it.
     type Error: From<TreeError>;
 
@@ -43,7 +43,7 @@ pub trait Keeper {
 }
 
 /// Merges states and stores the result.
-pub fn merge<K: Keeper>(
+pub fn merge<K: MergeSink>(
     objects: &Objects,
     keeper: &K,
     inputs: &MergeInputs<'_>,
@@ -60,7 +60,7 @@ struct Merge<'a, K> {
     options: &'a MergeOptions,
 }
 
-impl<K: Keeper> Merge<'_, K> {
+impl<K: MergeSink> Merge<'_, K> {
     /// The one state to compare the sides with.
     fn base(&self, base: &Base) -> Result<RootId, K::Error> {
         match base {

@@ -3,7 +3,7 @@
 pub(crate) mod edit;
 pub(crate) mod raw;
 
-use crate::codec::{FormatError, Input, put_bytes, put_varint};
+use crate::codec::{Decoder, FormatError, put_bytes, put_varint};
 use crate::entry::{Body, DirRef, Entry};
 use crate::hash::{ContentId, NodeId, RootId};
 use crate::node::raw::RawEntry;
@@ -200,7 +200,7 @@ fn content_header(level: u8, count: usize) -> Vec<u8> {
 
 /// Decodes a node whose hash was verified.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Node, FormatError> {
-    let mut input = Input::new(bytes);
+    let mut input = Decoder::new(bytes);
     let foreign = FormatError("it is not a directory node of this format");
     let version = decode_version(&mut input, NODE_MAGIC, foreign)?;
     let level = input.byte()?;
@@ -210,7 +210,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Node, FormatError> {
         let conflicts = entries.iter().any(|entry| entry.conflicts() > 0);
         (Node::Leaf(entries), conflicts)
     } else {
-        let child = |input: &mut Input<'_>| decode_child(input, version);
+        let child = |input: &mut Decoder<'_>| decode_child(input, version);
         let children = decode_sorted(&mut input, count, child, |child| &child.first)?;
         let conflicts = children.iter().any(|child| child.dir.conflicts > 0);
         (Node::Index(children), conflicts)
@@ -221,7 +221,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Node, FormatError> {
 }
 
 fn decode_version(
-    input: &mut Input<'_>,
+    input: &mut Decoder<'_>,
     magic: &[u8; 3],
     foreign: FormatError,
 ) -> Result<u8, FormatError> {
@@ -241,9 +241,9 @@ fn check_version(version: u8, conflicts: bool) -> Result<(), FormatError> {
 }
 
 fn decode_sorted<T>(
-    input: &mut Input<'_>,
+    input: &mut Decoder<'_>,
     count: u64,
-    item: impl Fn(&mut Input<'_>) -> Result<T, FormatError>,
+    item: impl Fn(&mut Decoder<'_>) -> Result<T, FormatError>,
     name: impl Fn(&T) -> &Vec<u8>,
 ) -> Result<Vec<T>, FormatError> {
     // The count is not trusted with memory: it comes from a disk.
@@ -261,7 +261,7 @@ fn decode_sorted<T>(
     Ok(items)
 }
 
-fn decode_child(input: &mut Input<'_>, version: u8) -> Result<Child, FormatError> {
+fn decode_child(input: &mut Decoder<'_>, version: u8) -> Result<Child, FormatError> {
     let first = input.bytes()?.to_vec();
     let (node, content) = (NodeId(input.array()?), ContentId(input.array()?));
     let (bytes, entries, direct) = (input.varint()?, input.varint()?, input.varint()?);
@@ -279,7 +279,7 @@ pub(crate) fn encode_root(top: &Entry) -> (RootId, Vec<u8>) {
 
 /// Decodes a root whose hash was verified.
 pub(crate) fn decode_root(bytes: &[u8]) -> Result<Entry, FormatError> {
-    let mut input = Input::new(bytes);
+    let mut input = Decoder::new(bytes);
     let foreign = FormatError("it is not a root of this format");
     let version = decode_version(&mut input, ROOT_MAGIC, foreign)?;
     let top = Entry::decode(&mut input)?;

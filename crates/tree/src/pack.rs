@@ -12,5 +12,5 @@ pub(crate) mod write;
 pub use packer::{Packer, cut};
 pub use place::{ChunkRef, PackPlace, WHOLE_LIMIT};
 pub use read::{PackFile, Records};
-pub use record::Record;
+pub use record::PackRecord;
 pub use write::PackWriter;

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use offshoot_host::disk;
 use offshoot_store::{Archive, Hash, Id, ObjectKind, Put};
-use offshoot_tree::pack::{ChunkRef, PackFile, PackPlace, PackWriter, Record, WHOLE_LIMIT, cut};
+use offshoot_tree::pack::{
+    ChunkRef, PackFile, PackPlace, PackRecord, PackWriter, WHOLE_LIMIT, cut,
+};
 use offshoot_tree::{Batch, BlobId, NodeId, Place, RootId, TreeError};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -170,7 +172,7 @@ impl Vault {
         let bad = |detail: String| VaultError::BadArchive { path: path.to_owned(), detail };
         let mut writer = Filler { vault: self, pack: None, puts: Vec::new() };
         archive.chunks(|id, record| {
-            let decoded = Record::decode(&record).ok().filter(|record| record.id == id);
+            let decoded = PackRecord::decode(&record).ok().filter(|record| record.id == id);
             if decoded.is_none_or(|record| record.bytes().is_err()) {
                 return Err(bad(format!("chunk {} is not what its hash says", BlobId(id))));
             }
@@ -184,7 +186,7 @@ fn archive_bytes(archive: &Archive, id: Hash, data: &[u8]) -> Result<()> {
     if archive.has_chunk(&id)? {
         return Ok(());
     }
-    Ok(archive.add_chunk(&id, &Record::new(id, data).encode())?)
+    Ok(archive.add_chunk(&id, &PackRecord::new(id, data).encode())?)
 }
 
 /// Puts records into packs of a new vault.

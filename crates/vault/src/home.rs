@@ -94,7 +94,7 @@ pub struct Home {
 
 /// A vault as the home lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedVault {
     /// Its name.
     pub name: String,
     /// Its id.
@@ -140,7 +140,7 @@ impl Home {
     }
 
     /// All vaults by name.
-    pub fn list(&self) -> Result<Vec<Listed>> {
+    pub fn list(&self) -> Result<Vec<ListedVault>> {
         self.heal()?;
         let mut listed = self.linked()?;
         listed.sort_by(|a, b| a.name.cmp(&b.name));
@@ -160,7 +160,7 @@ impl Home {
     }
 
     /// The vault whose binding holds `dir`, with its name and the bound directory; the innermost if several do.
-    pub fn find_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
+    pub fn find_bound(&self, dir: &Path) -> Result<Option<(ListedVault, PathBuf)>> {
         let found = self.look_up_bound(dir)?;
         if found.as_ref().is_some_and(|(listed, _)| listed.name != listed.id.to_string()) {
             return Ok(found);
@@ -169,14 +169,14 @@ impl Home {
         if self.heal()? { self.look_up_bound(dir) } else { Ok(found) }
     }
 
-    fn look_up_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
+    fn look_up_bound(&self, dir: &Path) -> Result<Option<(ListedVault, PathBuf)>> {
         for candidate in dir.ancestors() {
             let Some(id) = self.bound_to(candidate)? else { continue };
             if !self.confirms(&id, candidate)? {
                 continue;
             }
             let name = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
-            let listed = Listed { name, id, dir: self.vault_dir(&id) };
+            let listed = ListedVault { name, id, dir: self.vault_dir(&id) };
             return Ok(Some((listed, candidate.to_owned())));
         }
         Ok(None)
@@ -207,7 +207,7 @@ impl Home {
     }
 
     /// Opens a listed vault.
-    pub fn open_listed(&self, listed: &Listed) -> Result<Vault> {
+    pub fn open_listed(&self, listed: &ListedVault) -> Result<Vault> {
         Ok(Vault::open(&listed.dir, listed.id, &self.options)?)
     }
 
@@ -417,14 +417,14 @@ impl Home {
         Ok(targets)
     }
 
-    fn linked(&self) -> Result<Vec<Listed>> {
+    fn linked(&self) -> Result<Vec<ListedVault>> {
         let mut listed = Vec::new();
         for link in entries(&self.dir.join("names"))? {
             let name = link.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if let Some(id) = read_link(&link)? {
                 let dir = self.vault_dir(&id);
                 if dir.is_dir() {
-                    listed.push(Listed { name, id, dir });
+                    listed.push(ListedVault { name, id, dir });
                 }
             }
         }

@@ -29,7 +29,7 @@ pub use note::{CaptureWay, ExecNote, UpperOwner};
 pub use output::{OutputReader, OutputWriter};
 pub use place::{LinkLimit, Placed};
 pub use rebuild::Rebuilt;
-pub use running::Running;
+pub use running::RunningExec;
 pub(crate) use running::running_below;
 pub use stack::Stack;
 pub use sweep::LeftSize;

@@ -61,7 +61,7 @@ pub use gc::pack::PackReport;
 pub use gc::report::{GcOptions, GcReport, Taken};
 pub use home::import::FromArchive;
 pub use home::moved::MovedFolder;
-pub use home::{Created, Home, HomeError, Listed};
+pub use home::{Created, Home, HomeError, ListedVault};
 pub use import::Imported;
 pub use import::ignore::FILE as IGNORE_FILE;
 pub use import::options::{ImportOptions, Progress};
@@ -69,7 +69,7 @@ pub use import::report::{ImportReport, SkipReason, Skipped};
 pub use layer::{
     Access, Adopted, CaptureWay, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left,
     LeftShape, LeftSize, LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview,
-    Rebuilt, Running, Stack, Upper, UpperOwner,
+    Rebuilt, RunningExec, Stack, Upper, UpperOwner,
 };
 pub use lock::workspace::{CompactionLock, WorkspaceLock, WorkspaceShare};
 pub use name::{NameError, check_name, name_from};

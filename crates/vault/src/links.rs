@@ -1,6 +1,6 @@
 //! Which paths of a root are hard links, as the vault remembers it.
 
-use offshoot_tree::links::{Links, Record, walk};
+use offshoot_tree::links::{LinkRecord, Links, walk};
 use offshoot_tree::{RootId, diff};
 
 use crate::error::{Result, VaultError};
@@ -60,24 +60,24 @@ impl Vault {
             return Ok(list);
         }
         let recorded = self.read(|reader| Ok(reader.links(&base.0)?))?;
-        Ok(match recorded.as_deref().map(Record::decode) {
-            Some(Some(Record::SameAs(other))) => Record::same_as(&other),
-            Some(Some(Record::List(_))) => Record::same_as(base),
+        Ok(match recorded.as_deref().map(LinkRecord::decode) {
+            Some(Some(LinkRecord::SameAs(other))) => LinkRecord::same_as(&other),
+            Some(Some(LinkRecord::List(_))) => LinkRecord::same_as(base),
             _ => list,
         })
     }
 
     fn recorded_links(&self, root: &RootId) -> Result<Option<Links>> {
-        let record = |root: &RootId| -> Result<Option<Record>> {
+        let record = |root: &RootId| -> Result<Option<LinkRecord>> {
             let bytes = self.read(|reader| Ok(reader.links(&root.0)?))?;
-            Ok(bytes.as_deref().and_then(Record::decode))
+            Ok(bytes.as_deref().and_then(LinkRecord::decode))
         };
         let found = match record(root)? {
-            Some(Record::SameAs(other)) => record(&other)?,
+            Some(LinkRecord::SameAs(other)) => record(&other)?,
             found => found,
         };
         Ok(match found {
-            Some(Record::List(links)) => Some(links),
+            Some(LinkRecord::List(links)) => Some(links),
             _ => None,
         })
     }

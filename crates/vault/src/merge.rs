@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offshoot_tree::merge::{self, Keeper, MergeInputs, MergeOptions, Merged};
+use offshoot_tree::merge::{self, MergeInputs, MergeOptions, MergeSink, Merged};
 use offshoot_tree::{Batch, BlobId};
 
 use crate::error::{Result, VaultError};
@@ -15,7 +15,7 @@ impl Vault {
     }
 }
 
-impl Keeper for Vault {
+impl MergeSink for Vault {
     type Error = VaultError;
 
     fn keep(&self, bytes: &[u8]) -> Result<BlobId> {

@@ -79,7 +79,7 @@ pub use policy::{
 pub use recover::{Inspected, KeptWork, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{
-    FoldedReview, Mixed, Origin, Outcome, PieceKind, ReviewDecision, ReviewGroup, ReviewItem,
+    FoldedReview, Mixed, Origin, PieceKind, PieceOutcome, ReviewDecision, ReviewGroup, ReviewItem,
     ReviewPiece, ReviewService, Tally, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};

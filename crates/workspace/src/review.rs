@@ -10,7 +10,7 @@ mod repository;
 mod tally;
 mod together;
 
-pub use decide::{Mixed, Outcome, PieceKind, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
+pub use decide::{Mixed, PieceKind, PieceOutcome, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
 pub use fold::{FoldedReview, ReviewGroup, decide_all};
 pub use origin::Origin;
 pub use tally::Tally;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use offshoot_store::{Id, ProcessMark};
-use offshoot_vault::{ExecNote, ExecRecord, Running, Vault};
+use offshoot_vault::{ExecNote, ExecRecord, RunningExec, Vault};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -48,23 +48,23 @@ impl<'a> RunningService<'a> {
     }
 
     /// One that runs, by the start of its id.
-    pub fn find(&self, text: &str) -> Result<Option<Running>> {
+    pub fn find(&self, text: &str) -> Result<Option<RunningExec>> {
         self.pick(&Asked::new(text))
     }
 
     /// The same for one that is to be ended, which takes more of its id.
-    pub fn find_to_end(&self, text: &str) -> Result<Option<Running>> {
+    pub fn find_to_end(&self, text: &str) -> Result<Option<RunningExec>> {
         self.pick(&Asked::for_good(text))
     }
 
-    fn pick(&self, asked: &Asked<'_>) -> Result<Option<Running>> {
+    fn pick(&self, asked: &Asked<'_>) -> Result<Option<RunningExec>> {
         let mut fitting = self.vault.running()?;
         fitting.retain(|running| asked.fits(&running.note.exec));
         asked.only(fitting, |running| running.note.exec.to_string())
     }
 
     /// The record of a command that is over; none where it was cut short. Whoever ran it may be about to write it.
-    pub fn recorded(&self, running: &Running) -> Result<Option<ExecRecord>> {
+    pub fn recorded(&self, running: &RunningExec) -> Result<Option<ExecRecord>> {
         let deadline = Instant::now() + RECORDING;
         loop {
             // Asked first: a process that ends after this has recorded what it had to.
@@ -78,7 +78,7 @@ impl<'a> RunningService<'a> {
     }
 
     /// Ends a command. What it wrote is sealed and recorded by the process that runs it.
-    pub fn end(&self, running: &Running, ending: Ending) -> Result<()> {
+    pub fn end(&self, running: &RunningExec, ending: Ending) -> Result<()> {
         let note = &running.note;
         let own = || match (note.shared && note.joined.is_none(), &note.init) {
             (true, Some(init)) => signal(running, init, Signal::TERM),
@@ -110,7 +110,7 @@ impl<'a> RunningService<'a> {
 }
 
 /// Sends a signal to one process, if it is still the one that was meant.
-fn signal(running: &Running, process: &ProcessMark, signal: Signal) -> Result<()> {
+fn signal(running: &RunningExec, process: &ProcessMark, signal: Signal) -> Result<()> {
     let failed = |errno: Errno| match errno {
         Errno::SRCH => over(running),
         Errno::PERM => ServiceError::NotYours { exec: running.note.exec, process: process.pid },
@@ -126,7 +126,7 @@ fn signal(running: &Running, process: &ProcessMark, signal: Signal) -> Result<()
 }
 
 /// Sends a signal to everything that the command started.
-fn signal_inside(running: &Running, sent: Signal) -> Result<()> {
+fn signal_inside(running: &RunningExec, sent: Signal) -> Result<()> {
     let Some(init) = running.note.init.filter(ProcessMark::is_alive) else {
         return Err(over(running));
     };
@@ -182,6 +182,6 @@ fn parent(pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-fn over(running: &Running) -> ServiceError {
+fn over(running: &RunningExec) -> ServiceError {
     ServiceError::NotRunning { exec: running.note.exec }
 }

@@ -1,6 +1,6 @@
 //! From the kinds that storage and policy know to the words of documents: one match for each, which the next value cannot get past.
 
-use offshoot_policy::{Category, Decision, Layer, PartKind, PathAccess as Access};
+use offshoot_policy::{AccessKind as Access, Category, Decision, Layer, PartKind};
 use offshoot_protocol::{
     ChangeKindDoc, CommandPart, ConflictKindDoc, EffectCategory, EntryKindDoc, MetadataFieldDoc,
     PathAccess, PolicyDecision, PolicyLayer,
@@ -115,7 +115,7 @@ pub(crate) fn access(access: Access) -> PathAccess {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_policy::{Category, Decision, Layer, PartKind, PathAccess as Access};
+    use offshoot_policy::{AccessKind as Access, Category, Decision, Layer, PartKind};
     use offshoot_tree::ConflictKind;
     use offshoot_tree::EntryKind;
     use offshoot_tree::diff::{ChangeKind, MetadataField};

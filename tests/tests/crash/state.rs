@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
-use offshoot_vault::{Home, Listed, Scope, Vault, VaultOptions};
+use offshoot_vault::{Home, ListedVault, Scope, Vault, VaultOptions};
 
 /// Folders beside the project that may be bound too.
 const FOLDERS: [&str; 2] = ["in", "in-2"];
@@ -57,7 +57,7 @@ impl State {
 
 fn read_vault(
     home: &Home,
-    listed: &Listed,
+    listed: &ListedVault,
     bound: Option<Id>,
     found: &[&'static str],
 ) -> Result<VaultState, String> {

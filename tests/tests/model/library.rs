@@ -8,7 +8,7 @@ use offshoot_tests::rng::Rng;
 use offshoot_tree::TreeError;
 use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::{
-    Actor, CheckDepth, ExportOptions, Home, ImportOptions, Listed, Scope, Vault, VaultError,
+    Actor, CheckDepth, ExportOptions, Home, ImportOptions, ListedVault, Scope, Vault, VaultError,
     VaultOptions, Workspace,
 };
 use offshoot_workspace::{
@@ -191,7 +191,7 @@ impl Driver for Library {
 
     fn reopen(&mut self) -> Result<(), String> {
         self.vault = None;
-        let found: Vec<Listed> = self.home.list().map_err(|error| error.to_string())?;
+        let found: Vec<ListedVault> = self.home.list().map_err(|error| error.to_string())?;
         let vault = self.home.open_listed(&found[0]).map_err(|error| error.to_string())?;
         self.vault = Some(vault);
         Ok(())

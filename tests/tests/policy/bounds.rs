@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use offshoot_policy::script::{Input, Script};
+use offshoot_policy::script::{InputSource, Script};
 use offshoot_policy::{MAX_TEXT, parse_text};
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::tier;
@@ -205,7 +205,7 @@ fn timed(text: &[u8], most: Duration) -> Script {
 /// Whether commands that are said to write to a pipe exist.
 fn assert_places(script: &Script, text: &[u8]) {
     for simple in &script.commands {
-        if let Input::Pipe(places) = &simple.input {
+        if let InputSource::Pipe(places) = &simple.input {
             let all = places.iter().all(|place| *place < script.commands.len());
             assert!(all, "{places:?}: {:?}", String::from_utf8_lossy(text));
         }

@@ -1,6 +1,6 @@
 //! Whether all that a text did is in what the parser found in it.
 
-use offshoot_policy::script::{RedirectKind, Script, Word, WordPiece};
+use offshoot_policy::script::{RedirectKind, Script, ShellWord, WordPiece};
 
 use crate::shells::Seen;
 
@@ -29,8 +29,9 @@ pub(crate) fn judge(script: &Script, seen: &Seen) -> Judgement {
     }
     for file in &seen.files {
         let named =
-            |word: &Word, name: String| fits(std::slice::from_ref(word), &[name.into_bytes()]);
-        let makes = |word: &Word| named(word, file.clone()) || named(word, format!("./{file}"));
+            |word: &ShellWord, name: String| fits(std::slice::from_ref(word), &[name.into_bytes()]);
+        let makes =
+            |word: &ShellWord| named(word, file.clone()) || named(word, format!("./{file}"));
         let mut redirects = script.commands.iter().flat_map(|simple| &simple.redirects);
         if !redirects.any(|redirect| redirect.kind != RedirectKind::Read && makes(&redirect.target))
         {
@@ -43,7 +44,7 @@ pub(crate) fn judge(script: &Script, seen: &Seen) -> Judgement {
 /// What was found, for people.
 pub(crate) fn shown(script: &Script) -> String {
     let lines = script.commands.iter().map(|simple| {
-        let words: Vec<_> = simple.words.iter().map(Word::display).collect();
+        let words: Vec<_> = simple.words.iter().map(ShellWord::display).collect();
         let targets: Vec<_> =
             simple.redirects.iter().map(|redirect| redirect.target.display()).collect();
         format!("{words:?} > {targets:?}")
@@ -52,7 +53,7 @@ pub(crate) fn shown(script: &Script) -> String {
 }
 
 /// Whether these words may have become these arguments.
-fn fits(words: &[Word], arguments: &[Vec<u8>]) -> bool {
+fn fits(words: &[ShellWord], arguments: &[Vec<u8>]) -> bool {
     let Some((word, rest)) = words.split_first() else {
         return arguments.is_empty();
     };

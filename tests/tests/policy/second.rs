@@ -12,7 +12,7 @@ use brush_parser::ast::{
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{ParserOptions, parse_tokens, tokenize_str, word};
 
-use offshoot_policy::script::{RedirectKind, Script, Simple, Word};
+use offshoot_policy::script::{RedirectKind, Script, ShellWord, Simple};
 
 /// Longer texts are not read a second time.
 const MAX_TEXT: usize = 4 * 1024;
@@ -311,7 +311,7 @@ fn agrees(known: &Simple, seen: &[Option<String>]) -> bool {
 }
 
 /// Whether a word is, or may be, this text.
-fn is(word: &Word, text: Option<&str>) -> bool {
+fn is(word: &ShellWord, text: Option<&str>) -> bool {
     match (word.literal(), text) {
         (Some(literal), Some(text)) => literal == text,
         _ => true,

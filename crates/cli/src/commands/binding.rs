@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use offshoot_workspace::{BindingService, HomeEvent, NewBinding, wire};
+use offshoot_engine::wire;
 
 use super::vault::text;
 use crate::complete;
@@ -93,15 +93,7 @@ pub(crate) fn run(command: &BindingCommand, context: &Context) -> Result<()> {
 }
 
 fn add(args: &AddArgs, context: &Context, opened: &OpenVault) -> Result<()> {
-    let service = BindingService::new(&opened.vault, context.actor());
-    let user_home = context.engine.options().user_home();
-    let told = |event: &HomeEvent| context.engine.tell_event(event);
-    let options = context.engine.home_options(&told);
-    let (directory, name) = (args.directory.as_path(), args.name.as_deref());
-    let new = NewBinding { directory, name, user_home: user_home.as_deref() };
-    let bound = service.add(context.registry(), &new, &options)?;
-    drop(options);
-    context.engine.tell_skipped(&bound.report);
+    let bound = context.engine.bind(&opened.vault, &args.directory, args.name.as_deref())?;
     context.output.done(wire::bound(&bound), |_| {
         let binding = &bound.binding;
         let (name, folder) = (paint(NAME, &binding.name), host_path(&binding.host_path()));
@@ -131,10 +123,7 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
 }
 
 fn remove(args: &RemoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
-    let service = BindingService::new(&opened.vault, context.actor());
-    let told = |event: &HomeEvent| context.engine.tell_event(event);
-    let removed =
-        service.remove(context.registry(), &args.name, &context.engine.home_options(&told))?;
+    let removed = context.engine.unbind(&opened.vault, &args.name)?;
     context.output.done(wire::unbound(&removed), |_| {
         let (name, folder) = (&removed.before.name, host_path(&removed.before.host_path()));
         format!("{name} is not part of the vault any more; {folder} is as it was\n")
@@ -142,13 +131,7 @@ fn remove(args: &RemoveArgs, context: &Context, opened: &OpenVault) -> Result<()
 }
 
 fn relocate(args: &MoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
-    let service = BindingService::new(&opened.vault, context.actor());
-    let user_home = context.engine.options().user_home();
-    let directory = args.directory.as_path();
-    let new = NewBinding { directory, name: None, user_home: user_home.as_deref() };
-    let told = |event: &HomeEvent| context.engine.tell_event(event);
-    let options = context.engine.home_options(&told);
-    let moved = service.relocate(context.registry(), &args.name, &new, &options)?;
+    let moved = context.engine.rebind(&opened.vault, &args.name, &args.directory)?;
     context.output.done(wire::moved(&moved), |document| {
         let (name, folder) =
             (paint(NAME, &document.binding.name), text(&document.binding.directory));

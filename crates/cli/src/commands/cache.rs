@@ -3,9 +3,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
+use offshoot_engine::cache::{CacheInfo, CacheService};
+use offshoot_engine::wire;
 use offshoot_protocol::{CacheClearDoc, CacheDoc, CacheListDoc};
-use offshoot_vault::CacheInfo;
-use offshoot_workspace::{CacheService, wire};
 
 use crate::complete;
 use crate::context::{Context, OpenVault};

@@ -58,8 +58,7 @@ pub(crate) fn export(args: &ExportArgs, context: &Context) -> Result<()> {
 pub(crate) fn import(args: &ImportArgs, context: &Context) -> Result<()> {
     refuse_stream(&args.file, "read")?;
     let patience = Patience::new(context.config().ui.progress, context.is_silent(), "importing");
-    let imported = context.registry().import(&args.file, args.name.as_deref());
-    let imported = imported.map_err(|error| context.engine.registry_error(error))?;
+    let imported = context.engine.import_vault(&args.file, args.name.as_deref())?;
     drop(patience);
     let report = &imported.report;
     let document = VaultImportDoc {

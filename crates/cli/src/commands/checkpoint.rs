@@ -1,11 +1,14 @@
 //! `offshoot checkpoint`: marks to come back to.
 
 use clap::{Args, Subcommand};
+use offshoot_engine::checkpoint::NewCheckpoint;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{
     CheckpointDeletedDoc, CheckpointListDoc, CheckpointShowDoc, Hint, RestoreDoc,
 };
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{ChangeSummaryService, CheckpointService, NewCheckpoint, Resolver, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -89,11 +92,11 @@ pub(crate) fn run(command: &CheckpointCommand, context: &Context) -> Result<()> 
 pub(crate) fn create(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     name: Option<&str>,
     reason: &str,
 ) -> Result<()> {
-    let service = CheckpointService::new(vault, context.actor());
+    let service = context.engine.checkpoints(vault);
     let checkpoint =
         service.create(workspace, &NewCheckpoint { name, automatic: false, reason })?;
     let document = wire::checkpoint(&checkpoint, std::slice::from_ref(workspace));
@@ -107,7 +110,7 @@ pub(crate) fn create(
     })
 }
 
-fn readable_workspace(context: &Context, vault: &Vault) -> Result<Workspace> {
+fn readable_workspace(context: &Context, vault: &Vault) -> Result<WorkspaceRecord> {
     context.workspace_to_read(vault)?.ok_or_else(|| {
         CliError::new(offshoot_protocol::ExitCode::NotFound, "this vault has no workspace yet")
             .hint(Hint::command("offshoot workspace create NAME").text(" makes one"))
@@ -116,7 +119,7 @@ fn readable_workspace(context: &Context, vault: &Vault) -> Result<Workspace> {
 
 fn list(context: &Context, vault: &Vault) -> Result<()> {
     let workspace = readable_workspace(context, vault)?;
-    let checkpoints = CheckpointService::new(vault, context.actor()).list(&workspace)?;
+    let checkpoints = context.engine.checkpoints(vault).list(&workspace)?;
     let all = [workspace];
     let document = CheckpointListDoc {
         workspace: all[0].name.clone(),
@@ -143,7 +146,7 @@ fn show(args: &ShowArgs, context: &Context, vault: &Vault) -> Result<()> {
     let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.checkpoint.name)?;
     let snapshot = vault.snapshot(&checkpoint.state.snapshot)?;
     let head = vault.snapshot(&workspace.state.head)?;
-    let changes = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let changes = context.engine.changes(vault);
     let since = changes.between(&snapshot.root, &head.root, false)?.changes;
     let document = CheckpointShowDoc {
         checkpoint: wire::checkpoint(&checkpoint, std::slice::from_ref(&workspace)),
@@ -171,7 +174,7 @@ fn show(args: &ShowArgs, context: &Context, vault: &Vault) -> Result<()> {
 fn restore(args: &RefArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let point = Resolver::new(vault).point(&args.reference, Some(&workspace))?;
-    let restored = CheckpointService::new(vault, context.actor()).restore(&workspace, &point)?;
+    let restored = context.engine.checkpoints(vault).restore(&workspace, &point)?;
     let document = RestoreDoc {
         workspace: workspace.name,
         to: point.label,
@@ -190,7 +193,7 @@ fn restore(args: &RefArgs, context: &Context, vault: &Vault) -> Result<()> {
 fn delete(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.name)?;
-    let operation = CheckpointService::new(vault, context.actor()).delete(&checkpoint)?;
+    let operation = context.engine.checkpoints(vault).delete(&checkpoint)?;
     let document = CheckpointDeletedDoc {
         name: checkpoint.name,
         workspace: workspace.name,

@@ -13,10 +13,13 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
-use offshoot_engine::commit::{Commit, Outcome};
+use offshoot_engine::commit::{Allow, Commit, HomeEvent, Outcome, Pattern};
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::file::Standing;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{CommitDoc, Hint, Kind};
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{Allow, HomeEvent, PathPattern, Standing, wire};
 
 use crate::args::Named;
 use crate::complete;
@@ -141,7 +144,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
 pub(crate) fn bring_home(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     commit: &Commit,
     told: &dyn Fn(&HomeEvent),
     expand: ExpandArgs,
@@ -176,9 +179,9 @@ pub(crate) fn bring_home(
 
 /// What was asked for.
 fn asked(args: &CommitArgs, standing: &Standing) -> Result<Commit> {
-    let patterns = |texts: &[OsString]| -> Result<Vec<PathPattern>> {
+    let patterns = |texts: &[OsString]| -> Result<Vec<Pattern>> {
         let parsed = texts.iter().map(|text| standing.pattern(text.as_bytes()));
-        Ok(parsed.collect::<offshoot_workspace::Result<_>>()?)
+        Ok(parsed.collect::<Result<_, ServiceError>>()?)
     };
     let allows = |what: Allowed| args.allow.contains(&what);
     let commit = Commit::new(args.message.clone().unwrap_or_default())

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::render::host_path;
 use offshoot_engine::settings::{
-    ConfigError, Edited, Place, Setting, Whose, edit, render_human, shown_value,
+    ConfigError, Setting, SettingEdit, SettingPlace, Whose, edit, render_human, shown_value,
 };
 
 #[derive(Debug, Subcommand)]
@@ -91,7 +91,11 @@ fn show(args: &ShowArgs, context: &Context) -> Result<()> {
 fn get(args: &KeyArgs, context: &Context) -> Result<()> {
     let settings = context.engine.settings().settings()?;
     let Some(found) = settings.iter().find(|setting| setting.key == args.key) else {
-        return Err(ConfigError::UnknownKey { place: Place::Command, key: args.key.clone() }.into());
+        return Err(ConfigError::UnknownKey {
+            place: SettingPlace::Command,
+            key: args.key.clone(),
+        }
+        .into());
     };
     let document = ConfigDoc { settings: vec![setting(found)] };
     context.output.data(document, |_| format!("{}\n", shown_value(found)))
@@ -117,8 +121,8 @@ fn change(context: &Context, project: bool, key: &str, value: Option<&str>) -> R
     context.output.done(document, |_| told(&edited, value))
 }
 
-fn told(edited: &Edited, value: Option<&str>) -> String {
-    let Edited { key, path, changed, .. } = edited;
+fn told(edited: &SettingEdit, value: Option<&str>) -> String {
+    let SettingEdit { key, path, changed, .. } = edited;
     let path = host_path(path);
     match (value, changed) {
         (Some(value), true) => format!("{key} is {value} in {path}\n"),

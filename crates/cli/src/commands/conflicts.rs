@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use offshoot_engine::change::{Change, ChangeSummaryService};
+use offshoot_engine::conflict::{OpenConflict, RecordedSide};
+use offshoot_engine::file::{Body, Entry, EntryKind, VaultPath};
+use offshoot_engine::reference::Point;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, Goal, Text, WayOnDoc};
-use offshoot_tree::diff::Change;
-use offshoot_tree::{Body, Entry, EntryKind, RecordedSide, VaultPath};
-use offshoot_vault::Vault;
-use offshoot_workspace::{ChangeSummaryService, ConflictService, OpenConflict, Point, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -45,7 +47,7 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let point = context.point(vault, args.at.as_deref())?;
     let paths = context.typed_all(vault, &args.paths)?;
-    let service = ConflictService::new(vault, context.actor());
+    let service = context.engine.conflicts(vault);
     if let Some(side) = &args.side {
         let [path] = paths.as_slice() else {
             return Err(CliError::usage("--side needs the path of one conflict"));
@@ -59,7 +61,7 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
     }
     let mut conflicts: Vec<ConflictDoc> = found.iter().map(wire::conflict).collect();
     if args.diff {
-        let changes = ChangeSummaryService::new(vault, context.engine.diff_options());
+        let changes = context.engine.changes(vault);
         for (document, conflict) in conflicts.iter_mut().zip(&found) {
             for (side, of_side) in document.sides.iter_mut().zip(&conflict.record.sides) {
                 side.patch = Some(Text::new(&patch(&changes, conflict, of_side)?));
@@ -82,10 +84,10 @@ fn show(
     path: &VaultPath,
     side: &str,
 ) -> Result<()> {
-    let service = ConflictService::new(vault, context.actor());
+    let service = context.engine.conflicts(vault);
     let found = service.list(&point.snapshot.root, std::slice::from_ref(path))?;
     let Some(conflict) = found.iter().find(|conflict| conflict.path == *path) else {
-        return Err(offshoot_workspace::ServiceError::NoConflict(path.to_string()).into());
+        return Err(offshoot_engine::error::ServiceError::NoConflict(path.to_string()).into());
     };
     let entry = service.version(conflict, side)?;
     let content = match entry.as_ref().map(|entry| &entry.body) {
@@ -135,7 +137,7 @@ fn patch(
 }
 
 fn print_diffs(context: &Context, vault: &Vault, conflicts: &[OpenConflict]) -> Result<()> {
-    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let service = context.engine.changes(vault);
     for conflict in conflicts {
         for (name, side) in conflict.side_names().iter().zip(&conflict.record.sides) {
             let patch = patch(&service, conflict, side)?;
@@ -231,7 +233,7 @@ fn describe(entry: Option<&Entry>) -> String {
     let Some(entry) = entry else { return "nothing".to_owned() };
     match &entry.body {
         Body::Symlink { target } => {
-            format!("symlink to {}", offshoot_tree::display_bytes(target))
+            format!("symlink to {}", offshoot_engine::text::display_bytes(target))
         }
         _ if entry.kind() == EntryKind::File => {
             format!("file, {}, mode {:04o}", render::bytes(entry.size()), entry.meta.mode)

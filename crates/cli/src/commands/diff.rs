@@ -4,14 +4,16 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::Args;
+use offshoot_engine::change::{ChangeSummaryService, Summary, without_frames};
+use offshoot_engine::diff::FileDiff;
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::file::{RootId, VaultPath};
+use offshoot_engine::id::Id;
+use offshoot_engine::reference::{Point, Resolver};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Hint, Text};
-use offshoot_store::Id;
-use offshoot_tree::diff::FileDiff;
-use offshoot_tree::{RootId, VaultPath};
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{
-    ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire, without_frames,
-};
 
 use crate::complete;
 use crate::context::Context;
@@ -215,7 +217,11 @@ fn states(
 }
 
 /// The main line without and with what a workspace would bring home.
-fn brought(context: &Context, vault: &Vault, workspace: &Workspace) -> Result<(State, State)> {
+fn brought(
+    context: &Context,
+    vault: &Vault,
+    workspace: &WorkspaceRecord,
+) -> Result<(State, State)> {
     let preview = context.preview(vault, workspace, false)?;
     let (before, after) = preview.proposal.sides();
     let fits = preview.proposal.fits();
@@ -318,7 +324,7 @@ fn left_out(listing: &Listing<'_>) -> Option<String> {
 fn stat_text(service: &ChangeSummaryService<'_>, listing: &Listing<'_>) -> Result<String> {
     let mut lines = Vec::new();
     for change in listing.single() {
-        let size = |entry: Option<&offshoot_tree::Entry>| entry.map_or(0, |e| e.size());
+        let size = |entry: Option<&offshoot_engine::file::Entry>| entry.map_or(0, |e| e.size());
         let diff = service.lines(change)?;
         let (added, removed) = match &diff {
             FileDiff::Text(text) => (Some(text.added), Some(text.removed)),

@@ -1,8 +1,8 @@
 //! `offshoot discard`: throw away what a workspace changed.
 
 use clap::Args;
+use offshoot_engine::wire;
 use offshoot_protocol::DiscardDoc;
-use offshoot_workspace::{ChangeSummaryService, WorkspaceService, wire};
 
 use crate::args::Named;
 use crate::context::Context;
@@ -27,9 +27,9 @@ pub(crate) fn run(args: &DiscardArgs, context: &Context) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let base = vault.snapshot(&workspace.state.base)?;
     let head = vault.snapshot(&workspace.state.head)?;
-    let changes = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let changes = context.engine.changes(vault);
     let lost = changes.between(&base.root, &head.root, false)?.changes;
-    let service = WorkspaceService::new(vault, context.actor());
+    let service = context.engine.workspaces(vault);
     let operation =
         if args.keep { service.reset(&workspace)? } else { service.delete(&workspace)? };
     let document = DiscardDoc {

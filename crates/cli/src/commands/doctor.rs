@@ -1,8 +1,7 @@
 //! `offshoot doctor`: whether this machine is fit for Offshoot, and why not.
 
-mod probe;
-
 use clap::Args;
+use offshoot_engine::machine;
 use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, Hint, Text};
 
 use crate::context::Context;
@@ -16,7 +15,7 @@ use crate::render::{BAD, DIM, GOOD, WARN, paint};
 pub(crate) struct DoctorArgs {}
 
 pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<()> {
-    let mut checks = probe::machine(context.registry().dir());
+    let mut checks = machine::examine(context.registry().dir());
     checks.extend(vaults(context));
     let ok = checks.iter().all(|check| check.state != DoctorState::Problem);
     let document = DoctorDoc {
@@ -45,7 +44,7 @@ fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
         Err(error) => {
             let error = context.engine.registry_error(error);
             let hint = error.hint.as_ref().map(Hint::to_string);
-            return vec![probe::check(
+            return vec![machine::check(
                 "vaults",
                 DoctorState::Problem,
                 &error.message,
@@ -57,12 +56,12 @@ fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
         let name = format!("vault {}", listed.name);
         checks.push(match context.open_listed(&listed) {
             Ok(opened) if opened.vault.is_read_only() => {
-                probe::check(&name, DoctorState::Warning, "can only be read from here", None)
+                machine::check(&name, DoctorState::Warning, "can only be read from here", None)
             }
-            Ok(_) => probe::check(&name, DoctorState::Ok, "opens", None),
+            Ok(_) => machine::check(&name, DoctorState::Ok, "opens", None),
             Err(error) => {
                 let hint = error.hint.as_ref().map(Hint::to_string);
-                probe::check(&name, DoctorState::Problem, &error.message, hint.as_deref())
+                machine::check(&name, DoctorState::Problem, &error.message, hint.as_deref())
             }
         });
     }

@@ -16,11 +16,11 @@ use offshoot_protocol::Network;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
-use offshoot_vault::Vault;
-use offshoot_workspace::{
+use offshoot_engine::exec::{
     CommandLine, ExecutionRequest, ExecutionResult, ExecutionTimeout, ProxyRuntime, RuntimeOptions,
-    judge,
 };
+use offshoot_engine::policy::judge;
+use offshoot_engine::vault::Vault;
 
 use self::answer::Answer;
 pub(crate) use self::answer::Form;
@@ -128,7 +128,9 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         // What was found is what the command starts from, and afterwards the screen may be another's.
         context.output.print_notes();
     }
-    let mut ready = || setup::prepare(context, &place);
+    let (opened, asked_for, folder) =
+        (&place.vault, request.place.clone(), place.folder.as_deref());
+    let mut ready = || context.engine.make_ready(&opened.vault, &opened.name, &asked_for, folder);
     let mut live = answer.live(ask, context, &mut ready);
     let envelope = runtime.exec(request, &mut live);
     let (printed, told) = live.end();
@@ -179,7 +181,7 @@ enum Prepared {
 
 fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> Result<Prepared> {
     let policy = context.engine.policy(&ask.options.policy).current()?;
-    let found = setup::find(ask, context)?;
+    let found = setup::find(context)?;
     network::settle(ask, context, &policy, found.project()?.as_deref(), form)?;
     let ask = &*ask;
     let (place, request) = match found {
@@ -194,7 +196,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             if !verdict.decision.runs() {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)?));
             }
-            let place = setup::adopt(ask, context, &project, answer.watch(ask, context)?)?;
+            let place = setup::adopt(context, &project, answer.watch(ask, context)?)?;
             let request = request::build(ask, context, place.below.as_deref())?;
             (place, request)
         }

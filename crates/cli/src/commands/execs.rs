@@ -1,17 +1,19 @@
 //! `offshoot execs`: what was run.
 
 use clap::Args;
+use offshoot_engine::exec::{ExecFilter, ExecService, RunningService};
+use offshoot_engine::id::Id;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::settings::parse_duration;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ExecListDoc, ExecState, ExecSummaryDoc};
-use offshoot_store::Id;
-use offshoot_vault::Vault;
-use offshoot_workspace::{ExecFilter, ExecService, Resolver, RunningService, wire};
 
 use super::ps::now_ms;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
 use crate::words::names_of;
-use offshoot_engine::settings::parse_duration;
 
 /// The states that can be asked for.
 const STATES: &[ExecState] =
@@ -111,7 +113,7 @@ pub(crate) fn run(args: &ExecsArgs, context: &Context) -> Result<()> {
 fn recorded(vault: &Vault, filter: &ExecFilter, limit: u32) -> Result<(Vec<Line>, bool)> {
     let (records, more) = ExecService::new(vault).list(filter, limit)?;
     let all = vault.workspaces()?;
-    let line = |record: &offshoot_vault::ExecRecord| Line {
+    let line = |record: &offshoot_engine::exec::ExecRecord| Line {
         id: record.id,
         started_ms: record.started_ms,
         exec: wire::exec_summary(record, &all),
@@ -130,7 +132,7 @@ fn running(vault: &Vault, filter: &ExecFilter, limit: u32) -> Result<(Vec<Line>,
     let more = notes.len() > limit as usize;
     notes.truncate(limit as usize);
     let now = now_ms();
-    let line = |note: &offshoot_vault::ExecNote| Line {
+    let line = |note: &offshoot_engine::exec::ExecNote| Line {
         id: note.exec,
         started_ms: note.started_ms,
         exec: wire::running_summary(note, now),

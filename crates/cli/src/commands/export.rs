@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use offshoot_engine::file::VaultPath;
+use offshoot_engine::git::{ExportRequest, GitFolder};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::{git, wire};
 use offshoot_protocol::{ExitCode, GitExportDoc, Hint};
-use offshoot_tree::VaultPath;
-use offshoot_vault::Vault;
-use offshoot_workspace::git::{self, ExportRequest, GitFolder};
-use offshoot_workspace::wire;
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
@@ -78,8 +78,7 @@ fn repository(args: &ExportArgs, vault: &Vault) -> Result<PathBuf> {
     if let Some(repo) = &args.repo {
         return Ok(repo.clone());
     }
-    offshoot_engine::git::folder(vault)
-        .map_err(|error| error.hint("name a repository with --repo DIR"))
+    git::folder(vault).map_err(|error| error.hint("name a repository with --repo DIR"))
 }
 
 fn summary(document: &GitExportDoc) -> String {

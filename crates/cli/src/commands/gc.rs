@@ -1,9 +1,10 @@
 //! `offshoot gc`: taking away what nothing needs, and packing what is needed.
 
 use clap::Args;
+use offshoot_engine::gc::{GcOptions, GcReport, kept};
+use offshoot_engine::settings::{parse_duration, parse_size};
+use offshoot_engine::wire;
 use offshoot_protocol::{GcDoc, PackDoc};
-use offshoot_vault::{GcOptions, GcReport, Vault};
-use offshoot_workspace::{CacheService, WorkspaceService, wire};
 
 use super::vault::open;
 use crate::complete;
@@ -12,8 +13,6 @@ use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 use crate::render::{self, DIM, NAME, paint, table};
-use offshoot_engine::project::kept;
-use offshoot_engine::settings::{parse_duration, parse_size};
 
 #[derive(Debug, Args)]
 #[command(
@@ -45,35 +44,13 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = open(context, args.name.as_ref())?;
     let patience =
         Patience::new(context.config().ui.progress, context.is_silent(), "collecting garbage");
-    if !args.dry_run {
-        for expired in WorkspaceService::new(&vault, context.actor()).sweep()? {
-            let note = format!("ephemeral workspace {expired} expired and was cleaned up");
-            context.output.note(note);
-        }
-        if let Err(error) = context.registry().sweep() {
-            context.output.note(format!("a deleted vault was not cleared: {error}"));
-        }
-    }
     let state =
         if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` continues where it stopped" };
     let _watch = Watch::start(context, state)?;
-    let report = vault.collect(&options, context.actor())?;
-    if !args.dry_run {
-        clear_caches(&vault, context)?;
-    }
+    let report = context.engine.collect(&vault, &options)?;
     drop(patience);
     let document = document(name, args.dry_run, &report);
     context.output.data(document, text)
-}
-
-/// Drops package caches while all take more than they may.
-fn clear_caches(vault: &Vault, context: &Context) -> Result<()> {
-    let tidied = CacheService::new(vault).tidy(context.config().cache.max_size)?;
-    for dropped in tidied.dropped {
-        let (name, size) = (dropped.name, render::bytes(dropped.bytes));
-        context.output.note(format!("cache {name} ({size}) was cleared: see cache.max_size"));
-    }
-    Ok(())
 }
 
 fn options(args: &GcArgs, context: &Context) -> Result<GcOptions> {

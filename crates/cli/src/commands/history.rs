@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use offshoot_engine::wire;
 use offshoot_protocol::HistoryDoc;
-use offshoot_workspace::{FileService, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &HistoryArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let path = context.typed(vault, &args.path)?;
     let point = context.point(vault, args.at.as_deref())?;
-    let versions = FileService::new(vault, context.actor()).history(&point.snapshot, &path)?;
+    let versions = context.engine.files(vault).history(&point.snapshot, &path)?;
     let document = HistoryDoc {
         path: wire::path(&path),
         of: point.label,

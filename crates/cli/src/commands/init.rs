@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use offshoot_engine::adopt::Made;
-use offshoot_engine::locate::{Belongs, instead};
+use offshoot_engine::binding::{GitDirectory, Refreshed};
+use offshoot_engine::vault::{Adoption, Belongs, Created, ListedVault, Vault, instead};
+use offshoot_engine::wire;
 use offshoot_protocol::{ExitCode, Hint, InitDoc};
-use offshoot_vault::{Created, Listed, Vault};
-use offshoot_workspace::{BindingService, GitDirectory, Refreshed, wire};
 
 use super::vault::vault_doc;
 use crate::context::{Context, current_dir};
@@ -78,13 +77,13 @@ fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
     context.engine.check_project(directory, args.force)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;
     match context.engine.make_vault(args.name.as_deref(), directory)? {
-        Made::Created(created) => report_created(context, &created, directory),
-        Made::Found(listed) => refresh(args, context, &listed, directory),
+        Adoption::Created(created) => report_created(context, &created, directory),
+        Adoption::Found(listed) => refresh(args, context, &listed, directory),
     }
 }
 
 /// Makes a vault of a folder at its first use, and says so. `watch` tells if that is interrupted.
-pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result<Listed> {
+pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result<ListedVault> {
     let made = context.engine.make_vault(None, directory)?;
     drop(watch);
     context.engine.adopted(made, directory)
@@ -104,7 +103,12 @@ fn report_created(context: &Context, created: &Created, directory: &Path) -> Res
 }
 
 /// A second `init` makes the main line what is on disk now.
-fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path) -> Result<()> {
+fn refresh(
+    args: &InitArgs,
+    context: &Context,
+    listed: &ListedVault,
+    directory: &Path,
+) -> Result<()> {
     if args.name.as_ref().is_some_and(|name| *name != listed.name) {
         let message = format!("{} is vault {} already", host_path(directory), listed.name);
         return Err(CliError::new(ExitCode::Conflict, message)
@@ -112,13 +116,7 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
     }
     let opened = context.open_listed(listed)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;
-    let told = |event: &_| context.engine.tell_event(event);
-    let options = context.engine.home_options(&told);
-    let service = BindingService::new(&opened.vault, context.actor());
-    let refreshed = service.adopt(&options)?;
-    drop(options);
-    context.engine.tell_skipped(&refreshed.report);
-    context.engine.tell_left_git(&refreshed.git);
+    let refreshed = context.engine.adopt_again(&opened.vault)?;
     let document = document(&opened.name, &opened.vault, false, &refreshed)?;
     context.output.done(document, |_| {
         let state = if refreshed.changed { "brought up to date" } else { "up to date" };

@@ -1,9 +1,10 @@
 //! `offshoot log`: the history of a workspace.
 
 use clap::Args;
+use offshoot_engine::operation::LogEntry;
+use offshoot_engine::snapshot::Snapshot;
+use offshoot_engine::wire;
 use offshoot_protocol::LogDoc;
-use offshoot_vault::Snapshot;
-use offshoot_workspace::{HistoryService, LogEntry, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -29,7 +30,7 @@ pub(crate) struct LogArgs {
 pub(crate) fn run(args: &LogArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let point = context.point(vault, args.from.as_deref())?;
-    let log = HistoryService::new(vault, context.actor()).log(&point.snapshot, args.limit)?;
+    let log = context.engine.history(vault).log(&point.snapshot, args.limit)?;
     let snapshots = log.iter().map(wire::log_entry).collect();
     context.output.data(LogDoc { of: point.label, snapshots }, |_| {
         if args.oneline {

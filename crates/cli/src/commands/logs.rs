@@ -4,9 +4,12 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use offshoot_engine::exec::{
+    ExecRecord, ExecService, OutputReader, RunningExec, RunningService, STDOUT,
+};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ExecLogsDoc, ExitCode, Hint, Text, TruncatedDoc};
-use offshoot_vault::{ExecRecord, OutputReader, Running, STDOUT, Vault};
-use offshoot_workspace::{ExecService, RunningService, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -67,7 +70,7 @@ fn recorded(
 }
 
 /// What a command that runs has printed so far.
-fn so_far(context: &Context, running: &Running) -> Result<()> {
+fn so_far(context: &Context, running: &RunningExec) -> Result<()> {
     let mut output: [Vec<u8>; 2] = Default::default();
     for (stream, bytes) in frames(&mut None, running)? {
         output[usize::from(stream != STDOUT)].extend(bytes);
@@ -95,7 +98,7 @@ fn document(
 }
 
 /// Prints what comes until the command is over and recorded.
-fn follow(context: &Context, vault: &Vault, running: &Running) -> Result<()> {
+fn follow(context: &Context, vault: &Vault, running: &RunningExec) -> Result<()> {
     let mut reader = None;
     let mut shown = [0; 2];
     loop {
@@ -126,7 +129,7 @@ fn follow(context: &Context, vault: &Vault, running: &Running) -> Result<()> {
 }
 
 /// What was printed since the last time. The file is there once there is something, and can be read when it is gone.
-fn frames(reader: &mut Option<OutputReader>, running: &Running) -> Result<Vec<(u8, Vec<u8>)>> {
+fn frames(reader: &mut Option<OutputReader>, running: &RunningExec) -> Result<Vec<(u8, Vec<u8>)>> {
     let failed = |error: std::io::Error| {
         CliError::new(ExitCode::Storage, format!("cannot read the output: {error}"))
     };

@@ -1,12 +1,11 @@
 //! `offshoot merge`: states of files into one.
 
 use clap::Args;
+use offshoot_engine::merge::{MergeOutcome, MergeTarget};
+use offshoot_engine::reference::{Point, Resolver};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::Kind;
-use offshoot_tree::diff::{ChangeKind, detect_renames};
-use offshoot_vault::Vault;
-use offshoot_workspace::{
-    MergeOutcome, MergeRequest, MergeService, MergeTarget, Point, Resolver, wire,
-};
 
 use super::conflicts;
 use crate::complete;
@@ -51,41 +50,33 @@ pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<()> {
     let resolver = Resolver::new(vault);
     let sides: std::result::Result<Vec<Point>, _> =
         args.sides.iter().map(|side| resolver.point(side, into.as_ref())).collect();
-    let request = MergeRequest {
-        sides: &sides?,
-        into: match &into {
-            Some(workspace) => MergeTarget::Workspace(workspace),
-            None => MergeTarget::New(&args.into),
-        },
-        message: args.message.as_deref(),
-        options: context.engine.merge_options(),
+    let target = match &into {
+        Some(workspace) => MergeTarget::Workspace(workspace),
+        None => MergeTarget::New(&args.into),
     };
-    let service = MergeService::new(vault, context.actor());
+    let (engine, message) = (&context.engine, args.message.as_deref());
     let outcome = match args.dry_run {
-        true => service.preview(&request)?,
-        false => service.merge(&request)?,
+        true => engine.preview_merge(vault, &sides?, target)?,
+        false => engine.merge(vault, &sides?, target, message)?,
     };
-    report(context, vault, outcome, args.dry_run, args.expand)
+    report(context, vault, &outcome, args.dry_run, args.expand)
 }
 
 fn report(
     context: &Context,
     vault: &Vault,
-    mut outcome: MergeOutcome,
+    outcome: &MergeOutcome,
     dry_run: bool,
     expand: ExpandArgs,
 ) -> Result<()> {
-    let kept = outcome.changes.into_iter().filter(|it| it.kind() != ChangeKind::Metadata);
-    outcome.changes =
-        detect_renames(vault.objects()?, kept.collect(), &context.engine.diff_options())?;
-    let document = wire::merge(&outcome, dry_run);
+    let document = wire::merge(outcome, dry_run);
     let root = match &outcome.snapshot {
         Some(snapshot) => snapshot.root,
         None => vault.head()?.root,
     };
     let mut noise = context.noise(vault, &[root], expand)?;
     let listing = Listing::new(&outcome.changes, noise.as_mut())?;
-    let human = || text(&outcome, &listing, dry_run);
+    let human = || text(outcome, &listing, dry_run);
     match document.exit_code().is_success() {
         true => context.output.done(document, |_| human()),
         false => context.output.data(document, |_| human()),

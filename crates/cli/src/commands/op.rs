@@ -1,9 +1,10 @@
 //! `offshoot op`: the operation log.
 
 use clap::{Args, Subcommand};
+use offshoot_engine::operation::Scope;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::wire;
 use offshoot_protocol::{OperationLogDoc, OperationRestoreDoc};
-use offshoot_vault::Scope;
-use offshoot_workspace::{HistoryService, Resolver, wire};
 
 use super::revert;
 use crate::complete;
@@ -54,7 +55,7 @@ fn log(args: &LogArgs, context: &Context) -> Result<()> {
         Some(name) => Scope::Workspace(Resolver::new(vault).workspace_ever(name)?.0),
         None => Scope::Vault,
     };
-    let log = HistoryService::new(vault, context.actor()).operations(scope, args.limit)?;
+    let log = context.engine.history(vault).operations(scope, args.limit)?;
     let operations = &log.operations;
     let workspaces = vault.workspaces()?;
     let documents = operations.iter().map(|o| wire::operation(o, &workspaces)).collect();
@@ -82,22 +83,17 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
     let scope = revert::scope(args.vault_wide, context, vault)?;
     let target = Resolver::new(vault).operation(&args.id)?;
-    let told = |event: &_| context.engine.tell_event(event);
-    let service = HistoryService::new(vault, context.actor());
-    let service = service.with_home(context.engine.home_options(&told));
     let head = vault.head()?.id;
     let workspace = || match scope {
         Scope::Workspace(id) => vault.workspace(&id),
         Scope::Vault => Ok(None),
     };
     let before = workspace()?;
-    let operation = service.restore(&target, scope)?;
+    let operation = context.engine.restore(vault, &target, scope)?;
     let after = workspace()?;
-    drop(service);
     if vault.head()?.id != head {
         context.output.note("the main line moved; folders stay as they are");
     }
-    context.registry().relink(vault)?;
     let document = OperationRestoreDoc {
         to: wire::operation(&target, &vault.workspaces()?),
         operation: operation.map(|id| id.to_string()),

@@ -4,9 +4,12 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::exec::{Ending, ExecService, RunningExec, RunningService};
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ExitCode, Hint, KilledDoc, RunningListDoc};
-use offshoot_vault::{Running, Vault};
-use offshoot_workspace::{Ending, ExecService, Resolver, RunningService, ServiceError, wire};
 
 use crate::complete;
 use crate::context::{Context, OpenVault};
@@ -142,7 +145,7 @@ fn not_running(vault: &Vault, text: &str) -> CliError {
     }
 }
 
-fn wait_over(running: &Running, patience: Duration) -> bool {
+fn wait_over(running: &RunningExec, patience: Duration) -> bool {
     let deadline = Instant::now() + patience;
     while !running.is_over() {
         if Instant::now() >= deadline {

@@ -1,7 +1,8 @@
 //! `offshoot pull`: what changed in the folder comes into the main line and into a workspace.
 
 use clap::Args;
-use offshoot_workspace::{PullService, Pulled, wire};
+use offshoot_engine::pull::Pulled;
+use offshoot_engine::wire;
 
 use super::commit::{MOST_NAMED, conflict_lines};
 use super::conflicts::next_steps;
@@ -39,26 +40,15 @@ pub(crate) struct PullArgs {
 
 pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
-    let told = |event: &_| context.engine.tell_event(event);
-    let mut options = context.engine.home_options(&told);
-    // One thing that turns is enough.
-    options.import.progress = None;
-    let tracked = context.engine.tracked(vault)?;
-    let is_tracked = |path: &_| Ok(tracked.has(path));
-    let service = PullService::new(vault, context.actor(), options, context.engine.diff_options());
-    let service = service.tracking(&is_tracked);
     let progress = context.config().ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "reading the folder");
     let pulled = match args.head {
-        true => service.pull_head(),
-        false => service.pull(&context.workspace_to_change(vault)?),
+        true => context.engine.pull(vault, None),
+        false => context.engine.pull(vault, Some(&context.workspace_to_change(vault)?)),
     };
-    drop((waiting, service));
-    context.engine.tell_git_due(vault);
+    drop(waiting);
     let pulled = pulled?;
-    context.engine.tell_skipped(&pulled.report);
-    context.engine.tell_left_git(&pulled.git_directory);
-    context.engine.tell_taken_git(&pulled.git_directory);
+    context.engine.tell_pulled(&pulled);
     let snapshots = [pulled.head].into_iter().chain(pulled.snapshot);
     let roots = snapshots.map(|id| Ok(vault.snapshot(&id)?.root)).collect::<Result<Vec<_>>>()?;
     let mut noise = context.noise(vault, &roots, args.expand)?;

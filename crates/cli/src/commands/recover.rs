@@ -1,9 +1,10 @@
 //! `offshoot recover`: what interrupted commands left.
 
 use clap::{Args, Subcommand};
+use offshoot_engine::recover::{Inspected, KeptWork, RecoverService, Recoverable};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::RecoverListDoc;
-use offshoot_vault::Vault;
-use offshoot_workspace::{Inspected, KeptWork, RecoverService, Recoverable, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -67,7 +68,7 @@ pub(crate) struct DropArgs {
 pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
     let opened = context.vault_as_left()?;
     let vault = &opened.vault;
-    let service = RecoverService::new(vault, context.actor());
+    let service = context.engine.leftovers(vault);
     match command {
         RecoverCommand::List => list(context, &service),
         RecoverCommand::Show(args) => {

@@ -5,10 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use offshoot_engine::conflict::{Resolution, ResolveOptions};
+use offshoot_engine::file::{NewContent, VaultPath};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::ExitCode;
-use offshoot_tree::VaultPath;
-use offshoot_vault::{NewContent, Vault};
-use offshoot_workspace::{ConflictService, Resolution, ResolveOptions, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
     let paths = context.typed_all(vault, &args.paths)?;
     // Until the decision is recorded nothing else needs what is read here.
     let _held = vault.hold()?;
-    let service = ConflictService::new(vault, context.actor());
+    let service = context.engine.conflicts(vault);
     let choice = choice(args, vault, &paths)?;
     let options = ResolveOptions { force: args.force, whole: args.whole };
     let resolved = service.resolve(&workspace, &paths, &choice, options)?;

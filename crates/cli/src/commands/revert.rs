@@ -1,10 +1,14 @@
 //! `offshoot undo` and `offshoot redo`.
 
 use clap::Args;
+use offshoot_engine::commit::HomeEvent;
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::id::Id;
+use offshoot_engine::operation::{RevertOutcome, Scope};
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::{Vault, VaultError};
+use offshoot_engine::wire;
 use offshoot_protocol::{Hint, RevertDoc, RevertVerb};
-use offshoot_store::Id;
-use offshoot_vault::{Scope, Vault, VaultError};
-use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, ServiceError, wire};
 
 use super::commit::HALF_CHANGED;
 use crate::args::Named;
@@ -26,19 +30,14 @@ pub(crate) struct RevertArgs {
 }
 
 pub(crate) fn undo(args: &RevertArgs, context: &Context) -> Result<()> {
-    revert(args, context, RevertVerb::Undo, |service, scope| service.undo(scope))
+    revert(args, context, RevertVerb::Undo)
 }
 
 pub(crate) fn redo(args: &RevertArgs, context: &Context) -> Result<()> {
-    revert(args, context, RevertVerb::Redo, |service, scope| service.redo(scope))
+    revert(args, context, RevertVerb::Redo)
 }
 
-fn revert(
-    args: &RevertArgs,
-    context: &Context,
-    verb: RevertVerb,
-    act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
-) -> Result<()> {
+fn revert(args: &RevertArgs, context: &Context, verb: RevertVerb) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
     if !args.vault_wide && context.workspace_name().is_none() && vault.workspaces()?.is_empty() {
         return Err(nothing_to(verb, None, vault));
@@ -51,21 +50,14 @@ fn revert(
         }
         context.engine.tell_event(event);
     };
-    let home = context.engine.home_options(&told);
-    let service = HistoryService::new(vault, context.actor())
-        .with_home(home)
-        .with_git(context.engine.git(None)?);
-    let reverted = act(&service, scope).map_err(|error| match error {
+    let reverted = context.engine.revert(vault, verb, scope, &told);
+    let RevertOutcome { reversal: reverted, gone } = reverted.map_err(|error| match error {
         ServiceError::Vault(VaultError::NothingToUndo | VaultError::NothingToRedo) => {
             nothing_to(verb, Some(scope), vault)
         }
         error => error.into(),
     })?;
-    let gone = service.gone(&reverted.target)?;
-    drop(service);
     drop(watch);
-    context.registry().relink(vault)?;
-    context.engine.tell_git_due(vault);
     let document = RevertDoc {
         verb,
         target: wire::operation(&reverted.target, &vault.workspaces()?),

@@ -6,15 +6,15 @@ mod list;
 use std::ffi::OsString;
 
 use clap::Args;
-use offshoot_engine::commit::Commit;
+use offshoot_engine::commit::{Commit, Selection};
+use offshoot_engine::exec::Signals;
+use offshoot_engine::file::Edited;
+use offshoot_engine::git::TrackedPaths;
+use offshoot_engine::review::{Decision, FoldedReview, Item, PieceKind, ReviewService, Tally};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{ExitCode, Hint, ReviewDoc};
-use offshoot_sandbox::Signals;
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::git::TrackedPaths;
-use offshoot_workspace::{
-    Edited, FoldedReview, PieceKind, ReviewDecision, ReviewItem, ReviewService, Selection, Tally,
-    wire,
-};
 
 use super::commit::bring_home;
 use crate::complete;
@@ -77,8 +77,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     }
     let paths = context.typed_all(vault, &args.paths)?;
     let workspace = workspace(args, context, vault)?;
-    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
-    let service = ReviewService::new(vault, context.actor(), diff, merge);
+    let service = context.engine.reviews(vault);
     let tracked = context.engine.tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
     let selection = Selection { tracked: &is_tracked, ..Selection::default() };
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
     let mut noise = match args.expand.expand {
         true => None,
-        false => Some(context.folding(vault, &roots)?.except(&paths)),
+        false => Some(context.engine.folding(vault, &roots)?.except(&paths)),
     };
     let mut folded = FoldedReview::new(items, noise.as_mut())?;
     if args.list {
@@ -109,8 +108,8 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     let review = Review { context, vault, service, workspace: &workspace, tracked: &tracked, args };
     if decided {
         let standing = context.standing(vault)?;
-        choose::decide(&mut folded, &args.drop, &ReviewDecision::Dropped, &standing)?;
-        choose::decide(&mut folded, &args.accept, &ReviewDecision::Accepted, &standing)?;
+        choose::decide(&mut folded, &args.drop, &Decision::Dropped, &standing)?;
+        choose::decide(&mut folded, &args.accept, &Decision::Accepted, &standing)?;
         return review.carry_out(&folded, args.commit);
     }
     if folded.items.is_empty() {
@@ -124,12 +123,12 @@ struct Review<'a> {
     context: &'a Context,
     vault: &'a Vault,
     service: ReviewService<'a>,
-    workspace: &'a Workspace,
+    workspace: &'a WorkspaceRecord,
     tracked: &'a TrackedPaths,
     args: &'a ReviewArgs,
 }
 
-fn workspace(args: &ReviewArgs, context: &Context, vault: &Vault) -> Result<Workspace> {
+fn workspace(args: &ReviewArgs, context: &Context, vault: &Vault) -> Result<WorkspaceRecord> {
     if !args.list {
         return context.workspace_to_change(vault);
     }
@@ -141,7 +140,7 @@ fn workspace(args: &ReviewArgs, context: &Context, vault: &Vault) -> Result<Work
 }
 
 /// Divides hunks into changes, and those no further.
-fn split_all(item: &mut ReviewItem) {
+fn split_all(item: &mut Item) {
     for at in (0..item.pieces.len()).rev() {
         let is_change = match (&item.pieces[at].kind, &item.text) {
             (PieceKind::Lines(part), Some(text)) => text.changes().contains(part),
@@ -193,7 +192,7 @@ impl Review<'_> {
             return Ok(());
         }
         let now = self.vault.workspace(&self.workspace.id)?;
-        let now = now.ok_or(offshoot_workspace::ServiceError::Vanished(self.workspace.id))?;
+        let now = now.ok_or(offshoot_engine::error::ServiceError::Vanished(self.workspace.id))?;
         let is_tracked = |path: &_| Ok(self.tracked.has(path));
         let selection = Selection { tracked: &is_tracked, ..Selection::default() };
         let choices = self.service.choices(&now, &selection, items)?;
@@ -203,7 +202,7 @@ impl Review<'_> {
     }
 }
 
-fn document(workspace: &Workspace, tally: &Tally, edited: &Edited) -> ReviewDoc {
+fn document(workspace: &WorkspaceRecord, tally: &Tally, edited: &Edited) -> ReviewDoc {
     ReviewDoc {
         workspace: workspace.name.clone(),
         snapshot: edited.snapshot.id.to_string(),

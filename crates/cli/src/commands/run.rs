@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Args;
-use offshoot_workspace::{CommandLine, ExecutionTimeout};
+use offshoot_engine::exec::{CommandLine, ExecutionTimeout};
 
 use super::exec::{self, Ask, Form, Input, Options, timeout};
 use crate::context::Context;

@@ -1,13 +1,16 @@
 //! `offshoot show`: one thing of the history in detail.
 
 use clap::Args;
+use offshoot_engine::change::{Noise, Summary};
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::exec::{ExecRecord, ExecService};
+use offshoot_engine::file::RootId;
+use offshoot_engine::id::Id;
+use offshoot_engine::operation::Operation;
+use offshoot_engine::reference::{Point, Resolver};
+use offshoot_engine::vault::{Vault, VaultError};
+use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExitCode, ShowDoc};
-use offshoot_store::Id;
-use offshoot_tree::RootId;
-use offshoot_vault::{ExecRecord, Operation, Vault, VaultError};
-use offshoot_workspace::{
-    ChangeSummaryService, ExecService, Noise, Point, Resolver, ServiceError, Summary, wire,
-};
 
 use crate::complete;
 use crate::context::Context;
@@ -53,7 +56,7 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
 
 fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) -> Result<()> {
     let snapshot = &point.snapshot;
-    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let service = context.engine.changes(vault);
     let mut roots = vec![snapshot.root];
     let summary = match snapshot.parents.first() {
         Some(parent) => {
@@ -154,7 +157,7 @@ fn changes_of(
         }
         roots.push(snapshot.root);
     }
-    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let service = context.engine.changes(vault);
     Ok(Some((service.between(&roots[0], &roots[1], true)?, roots)))
 }
 

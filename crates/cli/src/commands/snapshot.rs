@@ -1,7 +1,7 @@
 //! `offshoot snapshot create WORKSPACE --name NAME`: how some people are used to making checkpoints.
 
 use clap::{Args, Subcommand};
-use offshoot_workspace::Resolver;
+use offshoot_engine::reference::Resolver;
 
 use super::checkpoint;
 use crate::context::Context;

@@ -2,26 +2,17 @@
 
 mod text;
 
-use std::collections::HashSet;
-
 use clap::Args;
+use offshoot_engine::status::WorkspaceStatus;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{StatusDoc, Text};
-use offshoot_tree::VaultPath;
-use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_vault::{Binding, Scope, Snapshot, Vault, Workspace};
-use offshoot_workspace::{
-    BindingService, CheckpointService, CommitPreview, ConflictService, GitDirectory, Held,
-    OpenConflict, wire,
-};
 
 use crate::args::Named;
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{NAME, paint};
-
-/// Further back than this the snapshots of the main line are not counted.
-const MOST_COUNTED: u64 = 10_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,62 +39,23 @@ pub(crate) struct StatusArgs {
     expand: ExpandArgs,
 }
 
-/// Everything that a status is about.
-struct Status {
-    vault: String,
-    folders: Vec<Binding>,
-    git: GitDirectory,
-    workspace: Workspace,
-    base: Snapshot,
-    /// How many snapshots the main line has that the workspace has not; none where a pull would bring nothing.
-    behind: u64,
-    /// What a commit would do.
-    preview: CommitPreview,
-    conflicts: Vec<OpenConflict>,
-    checkpoints: u64,
-    last_operation: Option<String>,
-}
-
-impl Status {
-    /// What a commit would change in the folder.
-    fn brought(&self) -> &[Change] {
-        &self.preview.summary.changes
-    }
-
-    /// What a commit would leave in the workspace.
-    fn held(&self) -> &[Held] {
-        &self.preview.proposal.selected.held
-    }
-
-    /// What a commit would change in the folder or leave in the workspace, by path.
-    fn changes(&self) -> Vec<&Change> {
-        let brought: HashSet<&VaultPath> = self.brought().iter().map(|it| &it.path).collect();
-        let held = self.held().iter().map(|held| &held.change);
-        let is_shown = |change: &&Change| {
-            !brought.contains(&change.path) && change.kind() != ChangeKind::Metadata
-        };
-        let mut all: Vec<&Change> = self.brought().iter().chain(held.filter(is_shown)).collect();
-        all.sort_by(|one, other| one.path.cmp(&other.path));
-        all
-    }
-}
-
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
     context.engine.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
         return nothing_yet(context, &vault, name);
     };
-    let status = look(args, context, &vault, name, workspace)?;
+    context.note_running(&vault, &workspace);
+    let status = context.engine.status(&vault, workspace, args.metadata)?;
     let hints = context.config().ui.hints && crate::terminal::is_shown();
     let proposal = &status.preview.proposal;
     let roots = [proposal.base, proposal.main, status.preview.tip.root];
     let mut noise = context.noise(&vault, &roots, args.expand)?;
     let text = match args.short {
         true => text::short(&status),
-        false => text::long(&status, noise.as_mut(), hints)?,
+        false => text::long(&name, &status, noise.as_mut(), hints)?,
     };
-    context.output.data(document(&status), |_| text)
+    context.output.data(document(name, &status), |_| text)
 }
 
 fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
@@ -112,7 +64,7 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     let document = StatusDoc {
         vault: name,
         folders: folders.iter().map(|folder| Text::new(&folder.path)).collect(),
-        git_directory: wire::git_directory(&git(context, vault)?),
+        git_directory: wire::git_directory(&context.engine.git_directory(vault)?),
         workspace: None,
         base: head.clone(),
         head,
@@ -137,38 +89,10 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     })
 }
 
-fn look(
-    args: &StatusArgs,
-    context: &Context,
-    vault: &Vault,
-    name: String,
-    workspace: Workspace,
-) -> Result<Status> {
-    let base = vault.snapshot(&workspace.state.base)?;
-    let preview = context.preview(vault, &workspace, args.metadata)?;
-    let checkpoints = CheckpointService::new(vault, context.actor()).list(&workspace)?.len() as u64;
-    let last = vault.last_operation(Scope::Workspace(workspace.id))?;
-    Ok(Status {
-        vault: name,
-        folders: vault.bindings()?,
-        git: git(context, vault)?,
-        behind: match context.pull_brings(vault, &workspace, &preview)? {
-            true => behind(vault, &preview)?,
-            false => 0,
-        },
-        conflicts: ConflictService::new(vault, context.actor()).list(&preview.tip.root, &[])?,
-        workspace,
-        base,
-        preview,
-        checkpoints,
-        last_operation: last.map(|operation| operation.summary),
-    })
-}
-
-fn document(status: &Status) -> StatusDoc {
+fn document(vault: String, status: &WorkspaceStatus) -> StatusDoc {
     let preview = &status.preview;
     StatusDoc {
-        vault: status.vault.clone(),
+        vault,
         folders: status.folders.iter().map(|folder| Text::new(&folder.path)).collect(),
         git_directory: wire::git_directory(&status.git),
         workspace: Some(status.workspace.name.clone()),
@@ -187,27 +111,4 @@ fn document(status: &Status) -> StatusDoc {
         checkpoints: status.checkpoints,
         last_operation: status.last_operation.clone(),
     }
-}
-
-/// Where the git directory of the folder is, where that is outside; says so where commits are lost.
-fn git(context: &Context, vault: &Vault) -> Result<GitDirectory> {
-    let service = BindingService::new(vault, context.actor());
-    let git = service.git_directory(context.engine.options().user_home().as_deref())?;
-    context.engine.tell_left_git(&git);
-    Ok(git)
-}
-
-/// How far the main line moved on since the workspace last had it.
-fn behind(vault: &Vault, preview: &CommitPreview) -> Result<u64> {
-    let common = &preview.proposal.common;
-    let mut at = preview.head.clone();
-    let mut count = 0;
-    while !common.contains(&at.id) && count < MOST_COUNTED {
-        count += 1;
-        match at.parents.first() {
-            Some(parent) => at = vault.snapshot(parent)?,
-            None => break,
-        }
-    }
-    Ok(count)
 }

@@ -9,13 +9,13 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use offshoot_engine::text::display_bytes;
+use offshoot_engine::vault::{CheckDepth, Vault};
+use offshoot_engine::wire;
 use offshoot_protocol::{
     CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
     VaultRenamedDoc,
 };
-use offshoot_tree::display_bytes;
-use offshoot_vault::{CheckDepth, Vault};
-use offshoot_workspace::{ServiceError, delete_vault, wire};
 
 use super::init::open_directory;
 use crate::complete;
@@ -163,15 +163,7 @@ fn create(args: &CreateArgs, context: &Context) -> Result<()> {
     if let Some(from) = &args.from {
         context.engine.check_project(&open_directory(from)?, false)?;
     }
-    let options = context.engine.import_options();
-    let created = context
-        .registry()
-        .create(&args.name, args.from.as_deref(), &options, context.actor())
-        .map_err(|error| context.engine.registry_error(error))?;
-    drop(options);
-    context.engine.tell_skipped(&created.report);
-    let git = context.engine.take_git_directory(&created.vault)?;
-    render::git_directory(&git).into_iter().for_each(|line| context.output.note(line));
+    let created = context.engine.create_vault(&args.name, args.from.as_deref())?;
     let document = vault_doc(&created.name, &created.vault)?;
     context.output.done(document, |_| {
         let what = render::import(&created.report);
@@ -227,9 +219,7 @@ pub(crate) fn text(text: &Text) -> String {
 
 fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
     // Not opened, unless a commit was interrupted: a vault that is damaged or too new must still go.
-    let known =
-        context.registry().has(&args.name).map_err(|error| context.engine.registry_error(error))?;
-    if !known {
+    if !context.engine.has_vault(&args.name)? {
         return Err(context.vault_named(&args.name).err().unwrap_or_else(|| {
             CliError::new(ExitCode::NotFound, format!("there is no vault named {}", args.name))
         }));
@@ -238,13 +228,7 @@ fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
         return Err(CliError::usage(format!("vault {} was not deleted", args.name))
             .hint("add --yes to delete it without being asked; it cannot be undone"));
     }
-    let told = |event: &_| context.engine.tell_event(event);
-    let options = context.engine.home_options(&told);
-    let deleted = delete_vault(context.registry(), &args.name, context.actor(), &options);
-    deleted.map_err(|error| match error {
-        ServiceError::Home(error) => context.engine.registry_error(error),
-        other => other.into(),
-    })?;
+    context.engine.delete_vault(&args.name)?;
     let document = VaultDeletedDoc { name: args.name.clone() };
     context.output.done(document, |document| format!("vault {} deleted\n", document.name))
 }
@@ -264,8 +248,7 @@ fn confirmed(name: &str, context: &Context) -> Result<bool> {
 
 fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
     context.vault_named(&args.from)?;
-    let renamed = context.registry().rename(&args.from, &args.to);
-    renamed.map_err(|error| context.engine.registry_error(error))?;
+    context.engine.rename_vault(&args.from, &args.to)?;
     let document = VaultRenamedDoc { from: args.from.clone(), to: args.to.clone() };
     context.output.done(document, |document| {
         format!("vault {} is now called {}\n", document.from, paint(NAME, &document.to))

@@ -4,14 +4,16 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use offshoot_engine::binding::Binding;
+use offshoot_engine::id::Id;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::settings::parse_duration;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::{NewWorkspace, WorkspaceRecord};
 use offshoot_protocol::{
     Hint, TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc,
     WorkspaceRenamedDoc, WorkspaceShowDoc, WorkspaceTreeDoc,
-};
-use offshoot_store::Id;
-use offshoot_vault::{Binding, Vault, Workspace};
-use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };
 
 use super::exec::open_or_adopt;
@@ -21,7 +23,6 @@ use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::render::listing::{Listing, STATUS_METADATA};
 use crate::render::{self, DIM, NAME, fields, paint, table};
-use offshoot_engine::settings::parse_duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceCommand {
@@ -83,14 +84,14 @@ pub(crate) struct LsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// Workspace [default: -w, else the most recently used one]
+    /// WorkspaceRecord [default: -w, else the most recently used one]
     #[arg(add = complete::workspaces())]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequiredNameArgs {
-    /// Workspace
+    /// WorkspaceRecord
     #[arg(add = complete::workspaces())]
     name: String,
 }
@@ -131,7 +132,7 @@ pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
 
 fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let vault = &opened.vault;
-    let service = WorkspaceService::new(vault, context.actor());
+    let service = context.engine.workspaces(vault);
     // Whatever is wrong with the request, nothing is read from the folder for it.
     if let Some(name) = &args.name {
         service.require_free(name)?;
@@ -180,8 +181,8 @@ fn lifetime(text: &str, context: &Context) -> Result<Duration> {
 }
 
 fn list(context: &Context, opened: &OpenVault) -> Result<()> {
-    let found = context.overview(&opened.vault)?;
-    let all: Vec<Workspace> = found.iter().map(|one| one.workspace.clone()).collect();
+    let found = context.engine.overview(&opened.vault)?;
+    let all: Vec<WorkspaceRecord> = found.iter().map(|one| one.workspace.clone()).collect();
     let documents = found.iter().map(|one| wire::listed_workspace(one, &all)).collect();
     let document = WorkspaceListDoc { vault: opened.name.clone(), workspaces: documents };
     context.output.data(document, |document| {
@@ -227,7 +228,7 @@ fn last_command(command: &str) -> String {
     paint(DIM, &shown)
 }
 
-fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Workspace> {
+fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<WorkspaceRecord> {
     if let Some(name) = args {
         return Ok(Resolver::new(vault).workspace(name)?);
     }
@@ -240,18 +241,17 @@ fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Works
 
 fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = find(args.name.as_ref(), context, vault)?;
-    let service = WorkspaceService::new(vault, context.actor());
+    let service = context.engine.workspaces(vault);
     let all = service.list()?;
     let usage = service.usage(&workspace)?;
     let head = vault.snapshot(&workspace.state.head)?;
     let base = vault.snapshot(&workspace.state.base)?;
-    let changed = ChangeSummaryService::new(vault, context.engine.diff_options());
+    let changed = context.engine.changes(vault);
     let changed = changed.between(&base.root, &head.root, false)?.changes.len() as u64;
     // What a status says of it: what came home is no change of the workspace any more.
     let preview = context.preview(vault, &workspace, false)?;
-    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
-    let listed = service.listed_changes(&workspace, diff, merge, context.engine.tracked(vault)?)?;
-    let checkpoints = CheckpointService::new(vault, context.actor()).list(&workspace)?;
+    let listed = context.engine.listed_changes(vault, &workspace)?;
+    let checkpoints = context.engine.checkpoints(vault).list(&workspace)?;
     let document = WorkspaceShowDoc {
         workspace: wire::workspace(&workspace, &all),
         head: wire::snapshot(&head),
@@ -291,9 +291,9 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
 }
 
 fn tree(context: &Context, opened: &OpenVault) -> Result<()> {
-    let workspaces = WorkspaceService::new(&opened.vault, context.actor()).list()?;
+    let workspaces = context.engine.workspaces(&opened.vault).list()?;
     let is_there = |id: &Id| workspaces.iter().any(|w| w.id == *id);
-    let is_root = |w: &&Workspace| w.state.parent.is_none_or(|parent| !is_there(&parent));
+    let is_root = |w: &&WorkspaceRecord| w.state.parent.is_none_or(|parent| !is_there(&parent));
     let roots = workspaces.iter().filter(is_root).map(|w| node(w, &workspaces)).collect();
     let document = WorkspaceTreeDoc { vault: opened.name.clone(), roots };
     context.output.data(document, |document| {
@@ -303,7 +303,7 @@ fn tree(context: &Context, opened: &OpenVault) -> Result<()> {
     })
 }
 
-fn node(workspace: &Workspace, all: &[Workspace]) -> TreeNodeDoc {
+fn node(workspace: &WorkspaceRecord, all: &[WorkspaceRecord]) -> TreeNodeDoc {
     let forks = all.iter().filter(|other| other.state.parent == Some(workspace.id));
     TreeNodeDoc {
         name: workspace.name.clone(),
@@ -323,7 +323,7 @@ fn draw(nodes: &[TreeNodeDoc], indent: &str, out: &mut String) {
 
 fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = Resolver::new(vault).workspace(&args.name)?;
-    let operation = WorkspaceService::new(vault, context.actor()).delete(&workspace)?;
+    let operation = context.engine.workspaces(vault).delete(&workspace)?;
     let document = WorkspaceDeletedDoc {
         name: workspace.name,
         id: workspace.id.to_string(),
@@ -337,7 +337,7 @@ fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<(
 
 fn rename(args: &RenameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = Resolver::new(vault).workspace(&args.from)?;
-    let service = WorkspaceService::new(vault, context.actor());
+    let service = context.engine.workspaces(vault);
     let renamed = service.rename(&workspace, &args.to)?;
     let document = WorkspaceRenamedDoc {
         from: workspace.name,

@@ -4,9 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
-use offshoot_tree::RootId;
-use offshoot_vault::Vault;
-use offshoot_workspace::Standing;
+use offshoot_engine::file::{RootId, Standing};
+use offshoot_engine::vault::Vault;
 
 use super::{look, plain, value_of, words};
 

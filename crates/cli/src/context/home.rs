@@ -1,7 +1,9 @@
 //! What a commit of a workspace would do.
 
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{CommitPreview, PreviewService, RunningService, Selection};
+use offshoot_engine::commit::Preview;
+use offshoot_engine::exec::RunningService;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::workspace::WorkspaceRecord;
 
 use super::Context;
 use crate::error::Result;
@@ -12,34 +14,15 @@ impl Context {
     pub(crate) fn preview(
         &self,
         vault: &Vault,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         metadata: bool,
-    ) -> Result<CommitPreview> {
+    ) -> Result<Preview> {
         self.note_running(vault, workspace);
-        let tracked = self.engine.tracked(vault)?;
-        let is_tracked = |path: &_| Ok(tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
-        Ok(self.previews(vault).preview(workspace, &selection, metadata)?)
-    }
-
-    /// Whether a pull would bring something into the workspace of a preview.
-    pub(crate) fn pull_brings(
-        &self,
-        vault: &Vault,
-        workspace: &Workspace,
-        preview: &CommitPreview,
-    ) -> Result<bool> {
-        let tracked = self.engine.tracked(vault)?;
-        let is_tracked = |path: &_| Ok(tracked.has(path));
-        Ok(self.previews(vault).pull_brings(workspace, preview, &is_tracked)?)
-    }
-
-    fn previews<'v>(&self, vault: &'v Vault) -> PreviewService<'v> {
-        PreviewService::new(vault, self.engine.merge_options(), self.engine.diff_options())
+        self.engine.preview(vault, workspace, metadata)
     }
 
     /// Says that a command is at work in a workspace: nobody knows yet what it changes.
-    fn note_running(&self, vault: &Vault, workspace: &Workspace) {
+    pub(crate) fn note_running(&self, vault: &Vault, workspace: &WorkspaceRecord) {
         let running = RunningService::new(vault).list(Some(workspace.id)).unwrap_or_default();
         if let Some(note) = running.iter().find(|note| !note.read_only) {
             let (name, command) = (&workspace.name, line(&note.command));

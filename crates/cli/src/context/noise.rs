@@ -1,11 +1,9 @@
 //! What is folded in lists of changes.
 
-use std::rc::Rc;
-
 use clap::Args;
-use offshoot_tree::RootId;
-use offshoot_vault::Vault;
-use offshoot_workspace::Noise;
+use offshoot_engine::change::Noise;
+use offshoot_engine::file::RootId;
+use offshoot_engine::vault::Vault;
 
 use super::Context;
 use crate::error::Result;
@@ -28,12 +26,7 @@ impl Context {
     ) -> Result<Option<Noise<'v>>> {
         match args.expand || self.output.is_json() {
             true => Ok(None),
-            false => self.folding(vault, roots).map(Some),
+            false => self.engine.folding(vault, roots).map(Some),
         }
-    }
-
-    /// The same for whoever needs to know in any case.
-    pub(crate) fn folding<'v>(&self, vault: &'v Vault, roots: &[RootId]) -> Result<Noise<'v>> {
-        Ok(Noise::new(vault, roots, Rc::new(self.engine.tracked(vault)?))?)
     }
 }

@@ -1,6 +1,6 @@
 //! A patch with the old text on the left and the new one on the right.
 
-use offshoot_text::lines::LineKind;
+use offshoot_engine::diff::LineKind;
 
 use super::patch::{Block, Inside, NO_NEWLINE, PatchLine, Segment, blocks, line_style};
 use super::styled::Styled;

@@ -1,8 +1,8 @@
 //! What became of repositories, for people.
 
+use offshoot_engine::git::{GitEvent, GitNote, GitReport, InUse};
+use offshoot_engine::wire;
 use offshoot_protocol::Goal;
-use offshoot_workspace::git::{GitEvent, GitNote, GitReport, InUse};
-use offshoot_workspace::wire;
 
 use super::listing::git_name;
 use super::way_on;
@@ -204,7 +204,7 @@ fn plain(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_tree::VaultPath;
+    use offshoot_engine::file::VaultPath;
 
     use super::*;
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_tree::{VaultPath, display_bytes};
-use offshoot_vault::bound_path;
-use offshoot_workspace::{
-    Folded, FoldedKind, GitActivity, Noise, Sorted, is_telling_metadata, without_frames,
+use offshoot_engine::binding::bound_path;
+use offshoot_engine::change::{
+    Change, ChangeKind, Folded, FoldedKind, Noise, Sorted, is_telling_metadata, without_frames,
 };
+use offshoot_engine::file::VaultPath;
+use offshoot_engine::git::GitActivity;
+use offshoot_engine::text::display_bytes;
 
 use super::{DIM, change, count, line, paint, path};
 use crate::error::Result;

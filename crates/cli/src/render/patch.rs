@@ -1,8 +1,7 @@
 //! A patch in colours, and the parts it is made of.
 
 use anstyle::Style;
-use offshoot_text::lines::LineKind;
-use offshoot_text::words::{Span, diff_words};
+use offshoot_engine::diff::{LineKind, Span, diff_words};
 
 use super::{BAD, BOLD, GOOD, NAME, harmless, paint};
 

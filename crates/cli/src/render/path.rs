@@ -2,8 +2,7 @@
 
 use std::sync::OnceLock;
 
-use offshoot_tree::VaultPath;
-use offshoot_workspace::Standing;
+use offshoot_engine::file::{Standing, VaultPath};
 
 /// Where the person stands who reads them, once a vault is open.
 static READER: OnceLock<Standing> = OnceLock::new();

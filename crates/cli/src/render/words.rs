@@ -1,7 +1,6 @@
 //! A patch word by word.
 
-use offshoot_text::lines::LineKind;
-use offshoot_text::words::diff_words;
+use offshoot_engine::diff::{LineKind, diff_words};
 
 use super::patch::{Block, NO_NEWLINE, PatchLine, blocks, line_style};
 use super::{BOLD, NAME, harmless, paint};

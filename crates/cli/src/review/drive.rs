@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 
+use offshoot_engine::exec::Signals;
+use offshoot_engine::review::{FoldedReview, Item};
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::Signals;
-use offshoot_workspace::{FoldedReview, ReviewItem};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
@@ -51,7 +51,7 @@ fn edit_piece(screen: Screen, walk: &mut Walk) -> Result<Screen> {
 }
 
 fn edit_file(screen: Screen, walk: &mut Walk) -> Result<Screen> {
-    let text = walk.current().and_then(ReviewItem::whole_editable);
+    let text = walk.current().and_then(Item::whole_editable);
     edit(screen, walk, text, Walk::edited_file)
 }
 

@@ -7,9 +7,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_engine::file::VaultPath;
+use offshoot_engine::id::Id;
 use offshoot_protocol::ExitCode;
-use offshoot_store::Id;
-use offshoot_tree::VaultPath;
 
 use crate::error::{CliError, Result};
 use crate::render::host_path;

@@ -1,9 +1,9 @@
 //! What a walk looks like.
 
 use anstyle::Style;
-use offshoot_store::Id;
-use offshoot_tree::display_bytes;
-use offshoot_workspace::{ReviewDecision, ReviewItem, Tally};
+use offshoot_engine::id::Id;
+use offshoot_engine::review::{Decision, Item, Tally};
+use offshoot_engine::text::display_bytes;
 
 use super::show::piece_name;
 use super::walk::{Mode, Walk, letter, tally_text};
@@ -142,7 +142,7 @@ impl Walk {
     }
 }
 
-fn path_line(item: &ReviewItem) -> Styled {
+fn path_line(item: &Item) -> Styled {
     let mut line = Styled::of(WARN, format!("{} ", letter(&item.change)));
     line.push(BOLD, render::path(&item.change.path));
     if let Some((from, _)) = &item.change.moved {
@@ -152,7 +152,7 @@ fn path_line(item: &ReviewItem) -> Styled {
 }
 
 /// What was decided, and what changed the file last.
-fn state_line(item: &ReviewItem, piece: usize) -> Styled {
+fn state_line(item: &Item, piece: usize) -> Styled {
     let mut line = decision_line(item, piece);
     if let Some(origin) = &item.origin {
         let id = origin.exec.as_ref().map(Id::short).unwrap_or_default();
@@ -164,11 +164,11 @@ fn state_line(item: &ReviewItem, piece: usize) -> Styled {
     line
 }
 
-fn decision_line(item: &ReviewItem, piece: usize) -> Styled {
+fn decision_line(item: &Item, piece: usize) -> Styled {
     match item.pieces.get(piece).map(|piece| &piece.decision) {
-        Some(ReviewDecision::Accepted) => Styled::of(GOOD, "accepted"),
-        Some(ReviewDecision::Dropped) => Styled::of(BAD, "dropped"),
-        Some(ReviewDecision::Edited(_)) => Styled::of(NAME, "edited"),
-        Some(ReviewDecision::Undecided) | None => Styled::of(DIM, "undecided"),
+        Some(Decision::Accepted) => Styled::of(GOOD, "accepted"),
+        Some(Decision::Dropped) => Styled::of(BAD, "dropped"),
+        Some(Decision::Edited(_)) => Styled::of(NAME, "edited"),
+        Some(Decision::Undecided) | None => Styled::of(DIM, "undecided"),
     }
 }

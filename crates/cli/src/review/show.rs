@@ -1,11 +1,10 @@
 //! A piece of a change, as lines.
 
 use anstyle::Style;
-use offshoot_text::lines::LineKind;
-use offshoot_text::patch::write_hunk;
-use offshoot_text::pick::TextPick;
-use offshoot_tree::{Body, Entry, display_bytes};
-use offshoot_workspace::{PieceKind, ReviewDecision, ReviewItem, ReviewPiece};
+use offshoot_engine::diff::{LineKind, TextPick, write_hunk};
+use offshoot_engine::file::{Body, Entry};
+use offshoot_engine::review::{Decision, Item, Piece, PieceKind};
+use offshoot_engine::text::display_bytes;
 
 use super::walk::letter;
 use crate::render::patch::{Block, Inside, NO_NEWLINE, PatchLine, Segment, blocks, line_style};
@@ -19,7 +18,7 @@ const CONTEXT: u32 = 3;
 const PLAIN: Style = Style::new();
 
 /// What a piece is, with its number among those of its file.
-pub(crate) fn piece_name(item: &ReviewItem, at: usize) -> String {
+pub(crate) fn piece_name(item: &Item, at: usize) -> String {
     let Some(piece) = item.pieces.get(at) else { return String::new() };
     let word = match piece.kind {
         PieceKind::Whole => "the whole change",
@@ -31,7 +30,7 @@ pub(crate) fn piece_name(item: &ReviewItem, at: usize) -> String {
 }
 
 /// The lines that show a piece.
-pub(crate) fn piece_lines(item: &ReviewItem, at: usize) -> Vec<Styled> {
+pub(crate) fn piece_lines(item: &Item, at: usize) -> Vec<Styled> {
     let Some(piece) = item.pieces.get(at) else { return Vec::new() };
     let mut lines = match &piece.kind {
         PieceKind::Lines(_) => Vec::new(),
@@ -48,8 +47,8 @@ pub(crate) fn piece_lines(item: &ReviewItem, at: usize) -> Vec<Styled> {
 }
 
 /// The lines that show items which are shown as one: their names.
-pub(super) fn group_lines(items: &[ReviewItem]) -> Vec<Styled> {
-    let line = |item: &ReviewItem| {
+pub(super) fn group_lines(items: &[Item]) -> Vec<Styled> {
+    let line = |item: &Item| {
         Styled::of(PLAIN, format!("{} {}", letter(&item.change), render::path(&item.change.path)))
     };
     let mut lines: Vec<Styled> = items.iter().take(MOST_LINES).map(line).collect();
@@ -60,14 +59,14 @@ pub(super) fn group_lines(items: &[ReviewItem]) -> Vec<Styled> {
 }
 
 /// Whether a piece has a text in it, or in its path.
-pub(super) fn matches(item: &ReviewItem, at: usize, text: &str) -> bool {
+pub(super) fn matches(item: &Item, at: usize, text: &str) -> bool {
     let Some(piece) = item.pieces.get(at) else { return false };
     let has = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(text);
     has(&item.change.path.to_bytes()) || has(&patch(item, piece))
 }
 
 /// The lines of a piece as hunks of a patch; nothing where it has none.
-fn patch(item: &ReviewItem, piece: &ReviewPiece) -> Vec<u8> {
+fn patch(item: &Item, piece: &Piece) -> Vec<u8> {
     let Some(text) = &item.text else { return Vec::new() };
     let mut out = Vec::new();
     let mut write = |text: &TextPick, context: u32| {
@@ -77,13 +76,13 @@ fn patch(item: &ReviewItem, piece: &ReviewPiece) -> Vec<u8> {
     };
     match (&piece.kind, &piece.decision) {
         (PieceKind::Rename | PieceKind::Mode, _) => {}
-        (PieceKind::Lines(part), ReviewDecision::Edited(lines)) => {
+        (PieceKind::Lines(part), Decision::Edited(lines)) => {
             write(&TextPick::new(text.old(part), lines), u32::MAX / 4);
         }
         (PieceKind::Lines(part), _) => {
             write_hunk(&mut out, &text.shown(part, CONTEXT)).expect("memory takes everything");
         }
-        (PieceKind::Whole, ReviewDecision::Edited(lines)) => {
+        (PieceKind::Whole, Decision::Edited(lines)) => {
             write(&TextPick::new(text.whole_before(), lines), CONTEXT);
         }
         (PieceKind::Whole, _) => write(text, CONTEXT),
@@ -132,7 +131,7 @@ fn push_line(lines: &mut Vec<Styled>, kind: LineKind, segments: &[Segment], line
     }
 }
 
-fn moved(item: &ReviewItem) -> String {
+fn moved(item: &Item) -> String {
     match &item.change.moved {
         Some((from, similarity)) => {
             format!("moved from {from} to {} ({similarity}% alike)", item.change.path)
@@ -141,7 +140,7 @@ fn moved(item: &ReviewItem) -> String {
     }
 }
 
-fn mode(item: &ReviewItem) -> String {
+fn mode(item: &Item) -> String {
     match (&item.change.before, &item.change.after) {
         (Some(before), Some(after)) => {
             format!("mode {:04o} becomes {:04o}", before.meta.mode, after.meta.mode)
@@ -151,7 +150,7 @@ fn mode(item: &ReviewItem) -> String {
 }
 
 /// A change that has no pieces, in words.
-fn whole(item: &ReviewItem) -> Vec<String> {
+fn whole(item: &Item) -> Vec<String> {
     let change = &item.change;
     let mut lines = match (&change.before, &change.after) {
         (None, Some(after)) => vec![format!("new: {}", described(after))],

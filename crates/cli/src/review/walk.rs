@@ -1,9 +1,7 @@
 //! Where somebody is in a review, and what each key does.
 
-use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_workspace::{
-    FoldedReview, ReviewDecision, ReviewGroup, ReviewItem, Tally, decide_all,
-};
+use offshoot_engine::change::{Change, ChangeKind};
+use offshoot_engine::review::{Decision, FoldedReview, Group, Item, Tally, decide_all};
 
 use super::keys::Key;
 use super::show::{group_lines, matches, piece_lines};
@@ -12,9 +10,9 @@ use super::show::{group_lines, matches, piece_lines};
 #[derive(Debug)]
 pub(crate) struct Walk {
     pub(super) title: String,
-    pub(super) items: Vec<ReviewItem>,
+    pub(super) items: Vec<Item>,
     /// Which of them are shown as one, as long as nobody expands them.
-    pub(super) groups: Vec<ReviewGroup>,
+    pub(super) groups: Vec<Group>,
     /// Which item is shown; of those that are shown as one, the first.
     pub(super) item: usize,
     /// Which piece of it.
@@ -110,7 +108,7 @@ impl Walk {
     }
 
     /// The item that is shown.
-    pub(crate) fn current(&self) -> Option<&ReviewItem> {
+    pub(crate) fn current(&self) -> Option<&Item> {
         self.items.get(self.item)
     }
 
@@ -121,7 +119,7 @@ impl Walk {
 
     /// Puts edited lines in the place of the piece that is shown.
     pub(crate) fn edited_piece(&mut self, lines: Vec<u8>) {
-        self.decide(ReviewDecision::Edited(lines));
+        self.decide(Decision::Edited(lines));
     }
 
     /// Puts an edited text in the place of the whole file that is shown.
@@ -146,13 +144,13 @@ impl Walk {
 
     fn deciding(&mut self, key: Key) -> Action {
         match key {
-            Key::Char('a' | 'y') => self.decide(ReviewDecision::Accepted),
-            Key::Char('d') => self.decide(ReviewDecision::Dropped),
-            Key::Char('u') => self.set(ReviewDecision::Undecided),
+            Key::Char('a' | 'y') => self.decide(Decision::Accepted),
+            Key::Char('d') => self.decide(Decision::Dropped),
+            Key::Char('u') => self.set(Decision::Undecided),
             Key::Char('n') => self.next(),
             Key::Char('p') => self.previous(),
-            Key::Char('f') => self.decide_item(&ReviewDecision::Accepted),
-            Key::Char('F') => self.decide_item(&ReviewDecision::Dropped),
+            Key::Char('f') => self.decide_item(&Decision::Accepted),
+            Key::Char('F') => self.decide_item(&Decision::Dropped),
             Key::Char('J') => self.next_item(),
             Key::Char('K') => self.previous_item(),
             Key::Char('x') => self.expand(),
@@ -205,11 +203,11 @@ impl Walk {
     }
 
     /// What is shown as one.
-    pub(super) fn current_group(&self) -> Option<&ReviewGroup> {
+    pub(super) fn current_group(&self) -> Option<&Group> {
         self.group_of(self.item)
     }
 
-    fn group_of(&self, item: usize) -> Option<&ReviewGroup> {
+    fn group_of(&self, item: usize) -> Option<&Group> {
         self.groups.iter().find(|group| group.items.contains(&item))
     }
 
@@ -236,7 +234,7 @@ impl Walk {
         folded
     }
 
-    fn set(&mut self, decision: ReviewDecision) {
+    fn set(&mut self, decision: Decision) {
         if let Some(group) = self.current_group() {
             let items = group.items.clone();
             return decide_all(&mut self.items[items], &decision);
@@ -247,12 +245,12 @@ impl Walk {
         }
     }
 
-    fn decide(&mut self, decision: ReviewDecision) {
+    fn decide(&mut self, decision: Decision) {
         self.set(decision);
         self.next();
     }
 
-    fn decide_item(&mut self, decision: &ReviewDecision) {
+    fn decide_item(&mut self, decision: &Decision) {
         let one = self.item..(self.item + 1).min(self.items.len());
         let items = self.current_group().map_or(one, |group| group.items.clone());
         decide_all(&mut self.items[items], decision);
@@ -287,7 +285,7 @@ impl Walk {
         if self.is_folded() {
             return Action::Show;
         }
-        if self.current().and_then(ReviewItem::whole_editable).is_some() {
+        if self.current().and_then(Item::whole_editable).is_some() {
             return Action::EditFile;
         }
         self.say("this is not a text that can be edited");

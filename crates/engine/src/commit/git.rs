@@ -13,8 +13,20 @@ use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
 
 /// What became of a git commit that was asked for.
+///
+/// ```
+/// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::commit::{Commit, GitOutcome};
+///
+/// let outcome = workspace.commit(Commit::new("Fix the parser").git())?;
+/// if let Some(GitOutcome::Failed(error)) = outcome.git {
+///     println!("the files came home, but there is no git commit: {error}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub enum Made {
+pub enum GitOutcome {
     /// There is a new commit.
     Commit(GitCommitted),
     /// Git has everything already, or can see nothing of it.
@@ -29,7 +41,7 @@ pub enum Made {
     Failing(Error),
 }
 
-impl Made {
+impl GitOutcome {
     /// Whether it settles what was said about repositories before: commits that were kept apart are merged, and what is checked out moved.
     pub(super) fn settles(&self, note: &GitNote) -> bool {
         let (Self::Commit(made) | Self::Planned(made)) = self else { return false };
@@ -87,13 +99,13 @@ impl Prepared {
     }
 
     /// The commit that would be made.
-    pub(super) fn planned(&self, vault: &Vault, outcome: &CommitOutcome) -> Made {
+    pub(super) fn planned(&self, vault: &Vault, outcome: &CommitOutcome) -> GitOutcome {
         let top = VaultPath::top();
         let came = came_home(outcome, &top);
         match self.0.plan(vault, &came, &words(outcome)) {
-            Ok(Some(made)) => Made::Planned(made),
-            Ok(None) => Made::NothingPlanned,
-            Err(error) => Made::Failing(error.into()),
+            Ok(Some(made)) => GitOutcome::Planned(made),
+            Ok(None) => GitOutcome::NothingPlanned,
+            Err(error) => GitOutcome::Failing(error.into()),
         }
     }
 
@@ -104,7 +116,7 @@ impl Prepared {
         actor: &Actor,
         workspace: Id,
         outcome: &CommitOutcome,
-    ) -> Result<Made> {
+    ) -> Result<GitOutcome> {
         let top = VaultPath::top();
         let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
         let made = self.0.commit(vault, &came_home(outcome, &top), &words(outcome), &about_to);
@@ -119,7 +131,7 @@ impl Prepared {
         actor: &Actor,
         workspace: Id,
         outcome: &CommitOutcome,
-    ) -> Result<Made> {
+    ) -> Result<GitOutcome> {
         let top = VaultPath::top();
         let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
         let came = came_home(outcome, &top);
@@ -141,18 +153,18 @@ fn record(
     actor: &Actor,
     workspace: Id,
     outcome: &CommitOutcome,
-) -> Result<Made> {
+) -> Result<GitOutcome> {
     match (made, &outcome.operation) {
         (Ok(Some(made)), Some(operation)) => {
             record_git_commit(vault, actor, operation, workspace, &made)?;
-            Ok(Made::Commit(made))
+            Ok(GitOutcome::Commit(made))
         }
-        (Ok(Some(made)), None) => Ok(Made::Commit(made)),
+        (Ok(Some(made)), None) => Ok(GitOutcome::Commit(made)),
         (Ok(None), _) => {
             forget_git_due(vault, actor, &workspace)?;
-            Ok(Made::Nothing)
+            Ok(GitOutcome::Nothing)
         }
-        (Err(error), _) => Ok(Made::Failed(error.into())),
+        (Err(error), _) => Ok(GitOutcome::Failed(error.into())),
     }
 }
 

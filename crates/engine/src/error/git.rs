@@ -5,8 +5,8 @@ use offshoot_workspace::git::GitError;
 use offshoot_workspace::wire;
 
 use super::Error;
+use crate::text::line;
 use crate::way_on;
-use crate::words::line;
 
 impl From<GitError> for Error {
     fn from(error: GitError) -> Self {

@@ -6,7 +6,7 @@ use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
 
 use super::Error;
 use super::stored::lists_damage;
-use crate::account::account;
+use crate::actor::account;
 
 impl From<VaultError> for Error {
     fn from(error: VaultError) -> Self {

@@ -43,6 +43,12 @@ pub struct Command {
 }
 
 /// What a command reads.
+///
+/// ```
+/// use offshoot_engine::exec::{Command, Input};
+///
+/// let sort = Command::new(["sort"]).input(Input::Bytes(b"b\na\n".to_vec()));
+/// ```
 #[derive(Debug, Default)]
 pub enum Input {
     /// Nothing.
@@ -58,6 +64,14 @@ pub enum Input {
 
 impl Command {
     /// A program and its arguments.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let list = Command::new(["ls", "-l"]);
+    /// // Where a command is wanted, the arguments are enough.
+    /// let same = Command::from(["ls", "-l"]);
+    /// ```
     pub fn new<I>(arguments: I) -> Self
     where
         I: IntoIterator,
@@ -67,11 +81,23 @@ impl Command {
     }
 
     /// A text for the shell.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let build = Command::shell("make && make check");
+    /// ```
     pub fn shell(text: impl Into<OsString>) -> Self {
         Self::of(CommandLine::Shell(text.into()))
     }
 
     /// A command line of either kind.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::{Command, CommandLine};
+    ///
+    /// let build = Command::of(CommandLine::Shell("make".into()));
+    /// ```
     pub fn of(line: CommandLine) -> Self {
         Self {
             line,
@@ -97,6 +123,12 @@ impl Command {
     }
 
     /// Starts in this directory: relative to the workspace, or an absolute path inside.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let test = Command::new(["npm", "test"]).directory("web");
+    /// ```
     #[must_use]
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
@@ -105,6 +137,12 @@ impl Command {
 
     /// Sets a variable, as `NAME=VALUE`, or passes one of the caller on, as `NAME`. Of the caller's own a command gets only
     /// those that it needs to find programs and to print as people read; keys and tokens are not among them.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let test = Command::new(["cargo", "test"]).variable("RUST_BACKTRACE=1").variable("HTTP_PROXY");
+    /// ```
     #[must_use]
     pub fn variable(mut self, item: impl Into<OsString>) -> Self {
         self.variables.push(item.into());
@@ -112,6 +150,12 @@ impl Command {
     }
 
     /// Gives it something to read.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::{Command, Input};
+    ///
+    /// let count = Command::new(["wc", "-c"]).input(Input::Bytes(b"data".to_vec()));
+    /// ```
     #[must_use]
     pub fn input(mut self, input: Input) -> Self {
         self.input = input;
@@ -119,6 +163,13 @@ impl Command {
     }
 
     /// Ends it after this time, instead of `exec.timeout`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let test = Command::new(["cargo", "test"]).timeout(Duration::from_secs(600));
+    /// ```
     #[must_use]
     pub fn timeout(self, limit: Duration) -> Self {
         let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
@@ -126,6 +177,12 @@ impl Command {
     }
 
     /// Lets it take so long, or as long as it wants.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::{Command, ExecutionTimeout};
+    ///
+    /// let serve = Command::new(["npm", "start"]).time(ExecutionTimeout::None);
+    /// ```
     #[must_use]
     pub fn time(mut self, time: ExecutionTimeout) -> Self {
         self.timeout = Some(time);
@@ -133,6 +190,12 @@ impl Command {
     }
 
     /// Says what it can reach, instead of `exec.net`.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::{Command, Network};
+    ///
+    /// let install = Command::new(["npm", "ci"]).network(Network::Host);
+    /// ```
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = Some(network);
@@ -140,6 +203,12 @@ impl Command {
     }
 
     /// Makes every write to the workspace fail. It can run beside others.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let search = Command::new(["rg", "TODO"]).read_only(true);
+    /// ```
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
@@ -147,6 +216,12 @@ impl Command {
     }
 
     /// Says when a checkpoint is made before it.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::{CheckpointMode, Command};
+    ///
+    /// let clean = Command::new(["make", "clean"]).checkpoint(CheckpointMode::Always);
+    /// ```
     #[must_use]
     pub fn checkpoint(mut self, mode: CheckpointMode) -> Self {
         self.checkpoint = mode;
@@ -154,6 +229,12 @@ impl Command {
     }
 
     /// Says how the workspace is made a directory, instead of `exec.driver`.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::{Command, DriverChoice};
+    ///
+    /// let build = Command::new(["make"]).driver(DriverChoice::Copy);
+    /// ```
     #[must_use]
     pub fn driver(mut self, driver: DriverChoice) -> Self {
         self.driver = Some(driver);
@@ -161,6 +242,12 @@ impl Command {
     }
 
     /// Compares the files of the workspace with their hashes first; nothing runs where one is damaged.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let release = Command::new(["make", "release"]).verify(true);
+    /// ```
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
@@ -168,6 +255,12 @@ impl Command {
     }
 
     /// Adds its changes as a patch to what it answers.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let format = Command::new(["cargo", "fmt"]).patch(true);
+    /// ```
     #[must_use]
     pub fn patch(mut self, patch: bool) -> Self {
         self.patch = patch;
@@ -175,6 +268,13 @@ impl Command {
     }
 
     /// Waits so long for a workspace in which something else runs.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let build = Command::new(["make"]).wait(Duration::from_secs(30));
+    /// ```
     #[must_use]
     pub fn wait(mut self, limit: Duration) -> Self {
         self.wait = Some(limit);
@@ -182,6 +282,12 @@ impl Command {
     }
 
     /// Keeps a workspace that is made for it, even where nothing changes.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let look = Command::new(["true"]).keep(true);
+    /// ```
     #[must_use]
     pub fn keep(mut self, keep: bool) -> Self {
         self.keep = keep;
@@ -189,6 +295,12 @@ impl Command {
     }
 
     /// Says whether it gets the package caches of the vault.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let clean = Command::new(["cargo", "build"]).caches(false);
+    /// ```
     #[must_use]
     pub fn caches(mut self, caches: bool) -> Self {
         self.caches = caches;
@@ -196,6 +308,12 @@ impl Command {
     }
 
     /// Says whether what it prints is kept.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let secret = Command::new(["gpg", "--export-secret-keys"]).record(false);
+    /// ```
     #[must_use]
     pub fn record(mut self, record: bool) -> Self {
         self.record = record;
@@ -203,6 +321,12 @@ impl Command {
     }
 
     /// Adds rules that hold for it alone, and can only restrict it: files in TOML or Rego.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let test = Command::new(["npm", "test"]).rules(["strict.toml".into()]);
+    /// ```
     #[must_use]
     pub fn rules(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
         self.rules.extend(files);
@@ -211,6 +335,12 @@ impl Command {
 
     /// Makes it a person's session at its terminal, which others can join; `joins` lets it join one that keeps its workspace
     /// busy.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let shell = Command::new(["bash"]).session(true);
+    /// ```
     #[must_use]
     pub fn session(mut self, joins: bool) -> Self {
         self.session = true;
@@ -219,6 +349,12 @@ impl Command {
     }
 
     /// Says that it is a shell, whose prompt says which workspace it is in, where the shell allows that.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let shell = Command::new(["bash"]).session(false).mark_prompt(true);
+    /// ```
     #[must_use]
     pub fn mark_prompt(mut self, mark: bool) -> Self {
         self.mark_prompt = mark;

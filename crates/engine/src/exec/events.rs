@@ -9,6 +9,21 @@ use offshoot_sandbox::Stream;
 const WAITING: usize = 1 << 20;
 
 /// Something that happened while a command ran.
+///
+/// ```
+/// # fn example(exec: &offshoot_engine::exec::Exec) {
+/// use offshoot_engine::exec::Event;
+///
+/// for event in exec.events() {
+///     match event {
+///         Event::Started { workspace } => println!("running in {workspace}"),
+///         Event::Output { bytes, .. } => print!("{}", String::from_utf8_lossy(&bytes)),
+///         Event::Finished => println!("over"),
+///         _ => {}
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -37,6 +52,14 @@ pub enum Event {
 
 /// The events of one command, in order; ends when the command has. Before somebody asks for it the oldest output is left out
 /// where it gets too much; from then on the command waits for the reader, as it would at a pipe.
+///
+/// ```
+/// # fn example(exec: &offshoot_engine::exec::Exec) {
+/// use offshoot_engine::exec::Event;
+///
+/// let ready = exec.events().find(|event| matches!(event, Event::Output { .. }));
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Events(Arc<Queue>);
 

@@ -14,6 +14,16 @@ use crate::error::{Error, Result};
 use crate::project::Project;
 
 /// A command that was started. Cheap to clone; dropping it ends nothing, the command runs on and is recorded.
+///
+/// ```
+/// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+/// let exec = workspace.exec(["make"])?;
+/// let watcher = exec.clone();
+/// std::thread::spawn(move || watcher.events().for_each(drop));
+/// println!("{:?}", exec.wait().result.exit_code);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Exec(Arc<Shared>);
 
@@ -28,22 +38,48 @@ struct Shared {
 
 impl Exec {
     /// The id that it is recorded under.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// println!("offshoot kill {}", exec.id());
+    /// # }
+    /// ```
     pub fn id(&self) -> Id {
         self.0.id
     }
 
     /// What happens to it, from now on and as far as it is still known.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// let printed = exec.events().count();
+    /// # }
+    /// ```
     pub fn events(&self) -> Events {
         self.0.events.read()
     }
 
     /// Asks it to end, and it alone: it has its grace, and is killed when that is over or when it is asked once more. What it
     /// wrote so far is recorded like that of any other.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// exec.cancel();
+    /// let envelope = exec.wait();
+    /// # }
+    /// ```
     pub fn cancel(&self) {
         self.0.cancel.cancel();
     }
 
     /// Waits for its end. Whatever became of it, there is an envelope that says so.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// let envelope = exec.wait();
+    /// println!("{:?}", envelope.result.state);
+    /// # }
+    /// ```
     pub fn wait(&self) -> Arc<ExecEnvelopeDoc> {
         let mut outcome = self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -55,6 +91,15 @@ impl Exec {
     }
 
     /// Its envelope, where it has ended.
+    ///
+    /// ```
+    /// # fn example(exec: &offshoot_engine::exec::Exec) {
+    /// match exec.outcome() {
+    ///     Some(envelope) => println!("{:?}", envelope.result.exit_code),
+    ///     None => println!("still running"),
+    /// }
+    /// # }
+    /// ```
     pub fn outcome(&self) -> Option<Arc<ExecEnvelopeDoc>> {
         self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -72,7 +117,7 @@ impl Exec {
             Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
         };
         let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
-        let request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
+        let request = engine.request(command, place.clone(), None, Some(Arc::clone(&cancel)));
         let shared = Arc::new(Shared {
             id: request.id,
             cancel,
@@ -84,7 +129,7 @@ impl Exec {
         let run = move || {
             let options = project.engine().runtime_options(policy, caches, None, explain);
             let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
-            let mut observer = Telling { project: &project, events: &told.events };
+            let mut observer = Telling { project: &project, place: &place, events: &told.events };
             let envelope = runtime.exec(request, &mut observer);
             let result = &envelope.result;
             let stays = result.workspace.as_ref().filter(|_| !result.removed);
@@ -107,12 +152,13 @@ impl Exec {
 /// Passes on what happens.
 struct Telling<'a> {
     project: &'a Project,
+    place: &'a ExecutionPlace,
     events: &'a Queue,
 }
 
 impl ExecutionObserver for Telling<'_> {
     fn allowed(&mut self) -> offshoot_workspace::Result<()> {
-        self.project.make_ready()
+        self.project.make_ready(self.place)
     }
 
     fn started(&mut self, result: &ExecutionResult) {

@@ -24,6 +24,17 @@ const MOST_LINKED_NAMES: u64 = 10_000;
 
 impl Offshoot {
     /// The request for a command of somebody who stands `below` the top of a workspace.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::exec::{Command, ExecutionPlace};
+    ///
+    /// let place = ExecutionPlace::Workspace("fix".to_owned());
+    /// let request = offshoot.request(Command::new(["make"]), place, None, None);
+    /// println!("it will be recorded as {}", request.id);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn request(
         &self,
         command: Command,
@@ -71,6 +82,19 @@ impl Offshoot {
     }
 
     /// What is the same for all commands.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::Error;
+    /// use offshoot_engine::exec::{Command, ExecutionPlace, ProxyRuntime};
+    ///
+    /// let policy = engine.policy(&[]).current()?;
+    /// let options = engine.runtime_options(policy, true, None, |error| Error::from(error).body());
+    /// let runtime = ProxyRuntime::new(vault, project.name(), &options);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn runtime_options(
         &self,
         policy: Arc<Policy>,

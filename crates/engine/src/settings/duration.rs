@@ -6,6 +6,14 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer, Serializer, de};
 
 /// Reads a duration; days count as 24 hours. Nothing for text without units, for months and for negative ones.
+///
+/// ```
+/// use std::time::Duration;
+/// use offshoot_engine::settings::parse_duration;
+///
+/// assert_eq!(parse_duration("1h 30m"), Some(Duration::from_secs(90 * 60)));
+/// assert_eq!(parse_duration("90"), None);
+/// ```
 pub fn parse(text: &str) -> Option<Duration> {
     let span: Span = text.trim().parse().ok()?;
     let signed = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
@@ -13,6 +21,13 @@ pub fn parse(text: &str) -> Option<Duration> {
 }
 
 /// Writes a duration so that [`parse`] reads the same one.
+///
+/// ```
+/// use std::time::Duration;
+/// use offshoot_engine::settings::format_duration;
+///
+/// assert_eq!(format_duration(Duration::from_secs(90)), "1m 30s");
+/// ```
 pub fn format(duration: Duration) -> String {
     match SignedDuration::try_from(duration) {
         Ok(signed) => format!("{signed:#}"),

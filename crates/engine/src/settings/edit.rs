@@ -7,14 +7,26 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
-use super::error::{ConfigError, Place};
+use super::error::{ConfigError, SettingPlace};
 use super::file::{self, PROJECT_FILE};
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 use super::sources::Sources;
 use super::value::Written;
 use super::{keys, layer};
 
 /// Whose file is changed.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use offshoot_engine::settings::{Sources, Whose, edit};
+///
+/// let folder = tempfile::tempdir()?;
+/// let sources = Sources { project_start_dir: Some(folder.path().to_owned()), ..Sources::default() };
+/// edit(&sources, Whose::Project, "diff.context", Some("5"))?;
+/// assert_eq!(std::fs::read_to_string(folder.path().join("offshoot.toml"))?.trim(), "[diff]\ncontext = 5");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// The user's, for all projects.
@@ -24,8 +36,18 @@ pub enum Whose {
 }
 
 /// What was changed.
+///
+/// ```
+/// # fn example(sources: &offshoot_engine::settings::Sources) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::settings::{Whose, edit};
+///
+/// let edited = edit(sources, Whose::User, "exec.timeout", None)?;
+/// println!("{} is not set in {} any more", edited.key, edited.path.display());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Edited {
+pub struct SettingEdit {
     /// The key.
     pub key: &'static str,
     /// Its value in the file now; none where it is not set there any more.
@@ -37,30 +59,39 @@ pub struct Edited {
 }
 
 /// Sets a key in a file, or takes it out. The file is checked whole before it is written; comments and order stay.
+///
+/// ```
+/// # fn example(sources: &offshoot_engine::settings::Sources) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::settings::{Whose, edit};
+///
+/// edit(sources, Whose::User, "exec.timeout", Some("30m"))?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn edit(
     sources: &Sources,
     whose: Whose,
     name: &str,
     value: Option<&str>,
-) -> Result<Edited, ConfigError> {
-    let unknown = || ConfigError::UnknownKey { place: Place::Command, key: name.to_owned() };
+) -> Result<SettingEdit, ConfigError> {
+    let unknown = || ConfigError::UnknownKey { place: SettingPlace::Command, key: name.to_owned() };
     let key = keys::find(name).ok_or_else(unknown)?;
     let (path, text) = place(sources, whose)?;
     let origin = match whose {
-        Whose::User => Origin::UserFile(path.clone()),
-        Whose::Project => Origin::ProjectFile(path.clone()),
+        Whose::User => SettingOrigin::UserFile(path.clone()),
+        Whose::Project => SettingOrigin::ProjectFile(path.clone()),
     };
     let checked = match value {
         Some(value) => {
             let written = Written::Text(value.to_owned());
             // Checked by itself first, so that a mistake is one of the command line and not of the file.
-            layer::Layer::new(origin.clone()).set(name, &written, Place::Command)?;
+            layer::Layer::new(origin.clone()).set(name, &written, SettingPlace::Command)?;
             key.kind.check(&written)
         }
         None => None,
     };
     let syntax = |error: toml_edit::TomlError| ConfigError::Syntax {
-        place: Place::Command,
+        place: SettingPlace::Command,
         message: super::error::printable(error.message()),
     };
     // What is wrong with the file already is said with its line.
@@ -80,7 +111,7 @@ pub fn edit(
         write(&path, &edited)
             .map_err(|source| ConfigError::Write { path: path.clone(), source })?;
     }
-    Ok(Edited { key: key.name, value: checked, path, changed })
+    Ok(SettingEdit { key: key.name, value: checked, path, changed })
 }
 
 /// The file and what is in it.

@@ -9,6 +9,13 @@ use super::sources::variable_of;
 use offshoot_protocol::Hint;
 
 /// Why settings could not be loaded.
+///
+/// ```
+/// use offshoot_engine::settings::{ConfigError, Sources, load};
+///
+/// let wrong = Sources { flags: vec!["exec.tiemout=1m".to_owned()], ..Sources::default() };
+/// assert!(matches!(load(&wrong), Err(ConfigError::UnknownKey { .. })));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file that exists cannot be read.
@@ -37,7 +44,7 @@ pub enum ConfigError {
     #[error("{place}: {message}")]
     Syntax {
         /// Where reading stopped.
-        place: Place,
+        place: SettingPlace,
         /// What was expected.
         message: String,
     },
@@ -45,7 +52,7 @@ pub enum ConfigError {
     #[error("{place}: unknown key {}", quoted(key))]
     UnknownKey {
         /// Where it was written.
-        place: Place,
+        place: SettingPlace,
         /// The key as written.
         key: String,
     },
@@ -53,7 +60,7 @@ pub enum ConfigError {
     #[error("{place}: {key} cannot be {value}: expected {allowed}")]
     Value {
         /// Where it was written.
-        place: Place,
+        place: SettingPlace,
         /// The key, or the section that was used as one.
         key: String,
         /// The value, fit for a message.
@@ -71,7 +78,7 @@ pub enum ConfigError {
     #[error("{place}: a project's file cannot set {key}: only you decide that")]
     NotForProjects {
         /// Where it was written.
-        place: Place,
+        place: SettingPlace,
         /// The key.
         key: String,
     },
@@ -98,8 +105,16 @@ pub enum ConfigError {
 }
 
 /// Where something was written.
+///
+/// ```
+/// use offshoot_engine::settings::{ConfigError, SettingPlace, Sources, load};
+///
+/// let wrong = Sources { flags: vec!["exec.tiemout=1m".to_owned()], ..Sources::default() };
+/// let Err(ConfigError::UnknownKey { place, .. }) = load(&wrong) else { panic!("no such key") };
+/// assert!(matches!(place, SettingPlace::Flag));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum SettingPlace {
     /// In a file; line and column start at 1, columns count characters.
     File {
         /// The file.
@@ -119,6 +134,13 @@ pub enum Place {
 
 impl ConfigError {
     /// What to do about it, where that is known.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::{Sources, load};
+    ///
+    /// let wrong = Sources { flags: vec!["exec.tiemout=1m".to_owned()], ..Sources::default() };
+    /// assert!(load(&wrong).is_err_and(|error| error.hint().is_some()));
+    /// ```
     pub fn hint(&self) -> Option<Hint> {
         match self {
             Self::Read { .. } => {
@@ -142,7 +164,7 @@ impl ConfigError {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingPlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, line, column } => {
@@ -179,10 +201,10 @@ pub(super) fn printable(text: &str) -> String {
     safe
 }
 
-fn unknown_key_hint(place: &Place, key: &str) -> String {
+fn unknown_key_hint(place: &SettingPlace, key: &str) -> String {
     let spelt = |name: &str| match place {
-        Place::Environment(_) => variable_of(name),
-        Place::File { .. } | Place::Flag | Place::Command => name.to_owned(),
+        SettingPlace::Environment(_) => variable_of(name),
+        SettingPlace::File { .. } | SettingPlace::Flag | SettingPlace::Command => name.to_owned(),
     };
     match keys::nearest(key) {
         Some(name) => format!("did you mean {}?", spelt(name)),

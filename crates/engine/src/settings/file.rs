@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-use super::error::{ConfigError, Place, printable};
+use super::error::{ConfigError, SettingPlace, printable};
 use super::keys;
 use super::layer::Layer;
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 use super::value::Written;
 
 /// What a project's file is called.
@@ -46,7 +46,7 @@ pub(super) fn read_project(start: &Path) -> Result<Option<(PathBuf, String)>, Co
 }
 
 /// The settings of a file's text, each checked.
-pub(super) fn parse(path: &Path, text: &str, origin: Origin) -> Result<Layer, ConfigError> {
+pub(super) fn parse(path: &Path, text: &str, origin: SettingOrigin) -> Result<Layer, ConfigError> {
     let place = |offset| place(path, text, offset);
     let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
         place: place(error.span().map_or(text.len(), |span| span.start)),
@@ -98,7 +98,7 @@ fn decode(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
     })
 }
 
-fn not_a_section(place: Place, name: &str, value: Written) -> ConfigError {
+fn not_a_section(place: SettingPlace, name: &str, value: Written) -> ConfigError {
     if keys::is_section(name) {
         ConfigError::Value {
             place,
@@ -111,10 +111,10 @@ fn not_a_section(place: Place, name: &str, value: Written) -> ConfigError {
     }
 }
 
-fn place(path: &Path, text: &str, offset: usize) -> Place {
+fn place(path: &Path, text: &str, offset: usize) -> SettingPlace {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    Place::File {
+    SettingPlace::File {
         path: path.to_owned(),
         line: before.matches('\n').count() + 1,
         column: before[line_start..].chars().count() + 1,

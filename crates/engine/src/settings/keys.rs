@@ -81,6 +81,12 @@ pub(super) fn is_own(name: &str) -> bool {
 }
 
 /// The names of all keys.
+///
+/// ```
+/// use offshoot_engine::settings::key_names;
+///
+/// assert!(key_names().any(|key| key == "exec.timeout"));
+/// ```
 pub fn names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }

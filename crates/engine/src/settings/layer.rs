@@ -7,21 +7,21 @@ use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
 use serde_json::Value as Json;
 
-use super::error::{ConfigError, Place};
+use super::error::{ConfigError, SettingPlace};
 use super::keys;
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 use super::sources::{is_setting, key_of};
 use super::value::Written;
 
 /// Settings from one place; a key set twice has the later value.
 #[derive(Debug)]
 pub(super) struct Layer {
-    origin: Origin,
+    origin: SettingOrigin,
     values: Vec<(&'static str, Json)>,
 }
 
 impl Layer {
-    pub(super) fn new(origin: Origin) -> Self {
+    pub(super) fn new(origin: SettingOrigin) -> Self {
         Self { origin, values: Vec::new() }
     }
 
@@ -35,12 +35,12 @@ impl Layer {
         &mut self,
         name: &str,
         written: &Written,
-        place: Place,
+        place: SettingPlace,
     ) -> Result<(), ConfigError> {
         let Some(key) = keys::find(name) else {
             return Err(ConfigError::UnknownKey { place, key: name.to_owned() });
         };
-        if matches!(self.origin, Origin::ProjectFile(_)) && keys::is_own(name) {
+        if matches!(self.origin, SettingOrigin::ProjectFile(_)) && keys::is_own(name) {
             return Err(ConfigError::NotForProjects { place, key: name.to_owned() });
         }
         let Some(checked) = key.kind.check(written) else {
@@ -63,21 +63,21 @@ pub(super) fn from_variable(name: &OsStr, value: &OsStr) -> Result<Option<Layer>
     if !is_setting(&name) || value.is_empty() {
         return Ok(None);
     }
-    let mut layer = Layer::new(Origin::Environment(name.to_string()));
+    let mut layer = Layer::new(SettingOrigin::Environment(name.to_string()));
     let written = Written::Text(value.to_string_lossy().into_owned());
-    let place = Place::Environment(name.to_string());
+    let place = SettingPlace::Environment(name.to_string());
     layer.set(&key_of(&name), &written, place)?;
     Ok(Some(layer))
 }
 
 /// The settings of all flags.
 pub(super) fn from_flags(flags: &[String]) -> Result<Layer, ConfigError> {
-    let mut layer = Layer::new(Origin::Flag);
+    let mut layer = Layer::new(SettingOrigin::Flag);
     for flag in flags {
         let Some((name, value)) = flag.split_once('=') else {
             return Err(ConfigError::FlagForm { flag: flag.clone() });
         };
-        layer.set(name.trim(), &Written::Text(value.to_owned()), Place::Flag)?;
+        layer.set(name.trim(), &Written::Text(value.to_owned()), SettingPlace::Flag)?;
     }
     Ok(layer)
 }

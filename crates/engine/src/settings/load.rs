@@ -6,11 +6,19 @@ use serde_json::Value as Json;
 
 use super::keys::{KEYS, Key};
 use super::layer::Layer;
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 use super::sources::Sources;
 use super::{Config, ConfigError, file, layer};
 
 /// Settings, and the places that they come from.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load};
+///
+/// let loaded = load(&Sources::default())?;
+/// assert_eq!(loaded.config.diff.context, 3);
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 #[derive(Debug)]
 pub struct Loaded {
     /// All settings.
@@ -20,6 +28,15 @@ pub struct Loaded {
 }
 
 /// One setting.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load};
+///
+/// for setting in load(&Sources::default())?.settings()? {
+///     println!("{} = {}", setting.key, setting.value);
+/// }
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Its key, as in `diff.context`.
@@ -27,15 +44,29 @@ pub struct Setting {
     /// Its value: sizes as a number of bytes, durations as text.
     pub value: Json,
     /// Who set it.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// Reads every place and combines them, the later ones winning.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load};
+///
+/// let wrong = Sources { flags: vec!["exec.timeout=soon".to_owned()], ..Sources::default() };
+/// assert!(load(&wrong).is_err());
+/// ```
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_with(sources, project_layer(sources)?)
 }
 
 /// The same without the project's file, which may be wrong.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load_without_project};
+///
+/// let loaded = load_without_project(&Sources::default())?;
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 pub fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_with(sources, None)
 }
@@ -59,6 +90,14 @@ fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, Config
 
 impl Loaded {
     /// The settings key by key, in the order in which they are shown, and who set each.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::{Sources, load};
+    ///
+    /// let all = load(&Sources::default())?.settings()?;
+    /// assert!(all.iter().any(|setting| setting.key == "ui.color"));
+    /// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+    /// ```
     pub fn settings(&self) -> Result<Vec<Setting>, ConfigError> {
         let figment = combined(&self.layers);
         let setting = |key: &Key| {
@@ -66,7 +105,7 @@ impl Loaded {
             Ok(Setting {
                 key: key.name,
                 value: figment.extract_inner(key.name).map_err(fault)?,
-                origin: metadata.map_or(Origin::Default, Origin::from_metadata),
+                origin: metadata.map_or(SettingOrigin::Default, SettingOrigin::from_metadata),
             })
         };
         KEYS.iter().map(setting).collect()
@@ -76,7 +115,7 @@ impl Loaded {
 fn project_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
     let Some(start) = &sources.project_start_dir else { return Ok(None) };
     let Some((path, text)) = file::read_project(start)? else { return Ok(None) };
-    file::parse(&path, &text, Origin::ProjectFile(path.clone())).map(Some)
+    file::parse(&path, &text, SettingOrigin::ProjectFile(path.clone())).map(Some)
 }
 
 fn user_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
@@ -85,7 +124,7 @@ fn user_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
         return Ok(None);
     };
     match file::read(path)? {
-        Some(text) => file::parse(path, &text, Origin::UserFile(path.clone())).map(Some),
+        Some(text) => file::parse(path, &text, SettingOrigin::UserFile(path.clone())).map(Some),
         None if named.is_some() => Err(ConfigError::MissingFile { path: path.clone() }),
         None => Ok(None),
     }

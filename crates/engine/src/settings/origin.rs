@@ -6,8 +6,18 @@ use std::path::PathBuf;
 use figment::Metadata;
 
 /// The place that decided a setting.
+///
+/// ```
+/// use offshoot_engine::settings::{SettingOrigin, Sources, load};
+///
+/// let sources = Sources { flags: vec!["diff.context=7".to_owned()], ..Sources::default() };
+/// let all = load(&sources)?.settings()?;
+/// let context = all.iter().find(|setting| setting.key == "diff.context").expect("it is a key");
+/// assert_eq!(context.origin, SettingOrigin::Flag);
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nobody set it.
     Default,
     /// The user's file.
@@ -25,7 +35,7 @@ const PROJECT_FILE: &str = "project file";
 const ENVIRONMENT: &str = "environment variable";
 const FLAG: &str = "flag --config";
 
-impl Origin {
+impl SettingOrigin {
     /// As figment carries it along with every value.
     pub(super) fn to_metadata(&self) -> Metadata {
         match self {
@@ -37,7 +47,7 @@ impl Origin {
         }
     }
 
-    /// The reverse of [`Origin::to_metadata`]; what it does not know is a default.
+    /// The reverse of [`SettingOrigin::to_metadata`]; what it does not know is a default.
     pub(super) fn from_metadata(metadata: &Metadata) -> Self {
         let source = metadata.source.as_ref();
         let path = source.and_then(|source| source.file_path());
@@ -52,7 +62,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => formatter.write_str("default"),
@@ -71,13 +81,13 @@ mod tests {
     #[test]
     fn survives_the_way_through_figment() {
         for origin in [
-            Origin::Default,
-            Origin::UserFile("a/b.toml".into()),
-            Origin::ProjectFile("offshoot.toml".into()),
-            Origin::Environment("OFFSHOOT_UI__COLOR".to_owned()),
-            Origin::Flag,
+            SettingOrigin::Default,
+            SettingOrigin::UserFile("a/b.toml".into()),
+            SettingOrigin::ProjectFile("offshoot.toml".into()),
+            SettingOrigin::Environment("OFFSHOOT_UI__COLOR".to_owned()),
+            SettingOrigin::Flag,
         ] {
-            assert_eq!(Origin::from_metadata(&origin.to_metadata()), origin);
+            assert_eq!(SettingOrigin::from_metadata(&origin.to_metadata()), origin);
         }
     }
 }

@@ -7,6 +7,15 @@ use super::keys;
 use super::load::Setting;
 
 /// The value alone, without quotes.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load, shown_value};
+///
+/// let all = load(&Sources::default())?.settings()?;
+/// let context = all.iter().find(|setting| setting.key == "diff.context").map(shown_value);
+/// assert_eq!(context.as_deref(), Some("3"));
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 pub fn shown_value(setting: &Setting) -> String {
     let value = keys::find(setting.key).map(|key| key.kind.to_toml(&setting.value));
     let value = value.unwrap_or_else(|| setting.value.to_string());
@@ -17,6 +26,14 @@ pub fn shown_value(setting: &Setting) -> String {
 }
 
 /// One line for each setting, in TOML that a configuration file takes; with the origin behind it as a comment.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load, render_human};
+///
+/// let shown = render_human(&load(&Sources::default())?.settings()?, false);
+/// assert!(shown.contains("diff.context = 3"));
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 pub fn render_human(settings: &[Setting], show_origin: bool) -> String {
     let lines: Vec<String> = settings
         .iter()

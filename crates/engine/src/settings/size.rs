@@ -13,6 +13,13 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// Reads a number of bytes: whole digits and a unit, in either case, with or without a space between.
+///
+/// ```
+/// use offshoot_engine::settings::parse_size;
+///
+/// assert_eq!(parse_size("16 MiB"), Some(16 << 20));
+/// assert_eq!(parse_size("16 pounds"), None);
+/// ```
 pub fn parse(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits_end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

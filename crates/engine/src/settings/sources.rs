@@ -9,6 +9,14 @@ pub(super) const CONFIG_VARIABLE: &str = "OFFSHOOT_CONFIG";
 pub(super) const PREFIX: &str = "OFFSHOOT_";
 
 /// Everything that loading looks at.
+///
+/// ```
+/// use offshoot_engine::settings::{Sources, load};
+///
+/// let sources = Sources { flags: vec!["exec.timeout=30m".to_owned()], ..Sources::default() };
+/// assert_eq!(load(&sources)?.config.exec.timeout.as_secs(), 30 * 60);
+/// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// The user's file at its usual place; it need not exist. `OFFSHOOT_CONFIG` in `env` goes before it.
@@ -23,6 +31,13 @@ pub struct Sources {
 
 impl Sources {
     /// For a caller with this environment who stands in this directory.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::Sources;
+    ///
+    /// let sources = Sources::new(vec![("HOME".into(), "/home/me".into())], None, Vec::new());
+    /// assert_eq!(sources.user_file, Some("/home/me/.config/offshoot/config.toml".into()));
+    /// ```
     pub fn new(
         env: Vec<(OsString, OsString)>,
         directory: Option<PathBuf>,
@@ -43,6 +58,13 @@ impl Sources {
 }
 
 /// The directory of the user's files by the XDG rules: in `$XDG_CONFIG_HOME`, if absolute, else in `~/.config`.
+///
+/// ```
+/// use offshoot_engine::settings::user_directory;
+///
+/// let directory = user_directory(&[("HOME".into(), "/home/me".into())]);
+/// assert_eq!(directory, Some("/home/me/.config/offshoot".into()));
+/// ```
 pub fn user_directory(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let absolute = |name| {
         let path = Path::new(variable(env, name)?);

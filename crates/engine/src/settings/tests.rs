@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::keys::KEYS;
 use super::load::Setting;
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 use super::*;
 
 /// A directory with room for a user file and a project, and the inputs that point into it.
@@ -66,7 +66,7 @@ impl Fixture {
         self.failure().0
     }
 
-    fn origin_of(&self, key: &str) -> Origin {
+    fn origin_of(&self, key: &str) -> SettingOrigin {
         setting(&self.load(), key).origin
     }
 }
@@ -106,7 +106,7 @@ fn without_any_source_everything_is_default() {
     let loaded = load(&Sources::default()).unwrap();
     assert_eq!(loaded.config, Config::default());
     let settings = loaded.settings().unwrap();
-    assert!(settings.iter().all(|setting| setting.origin == Origin::Default));
+    assert!(settings.iter().all(|setting| setting.origin == SettingOrigin::Default));
     let missing = Fixture::new().load();
     assert_eq!(missing.config, loaded.config, "missing files are fine");
     assert_eq!(missing.settings().unwrap(), settings, "missing files are fine");
@@ -119,24 +119,24 @@ fn each_place_overrides_the_one_before() {
     let mut fixture = Fixture::new();
     let mut contexts = vec![fixture.load().config.diff.context];
     fixture = fixture.file("user.toml", "diff.context = 4");
-    let user = Origin::UserFile(fixture.path("user.toml"));
+    let user = SettingOrigin::UserFile(fixture.path("user.toml"));
     assert_eq!(fixture.origin_of("diff.context"), user);
     contexts.push(fixture.load().config.diff.context);
     fixture = fixture.file("project/offshoot.toml", "[diff]\ncontext = 5");
-    let project = Origin::ProjectFile(fixture.path("project/offshoot.toml"));
+    let project = SettingOrigin::ProjectFile(fixture.path("project/offshoot.toml"));
     assert_eq!(fixture.origin_of("diff.context"), project);
     contexts.push(fixture.load().config.diff.context);
     fixture = fixture.env("OFFSHOOT_DIFF__CONTEXT", "6");
-    let variable = Origin::Environment("OFFSHOOT_DIFF__CONTEXT".to_owned());
+    let variable = SettingOrigin::Environment("OFFSHOOT_DIFF__CONTEXT".to_owned());
     assert_eq!(fixture.origin_of("diff.context"), variable);
     contexts.push(fixture.load().config.diff.context);
     fixture = fixture.flag("diff.context=7");
-    assert_eq!(fixture.origin_of("diff.context"), Origin::Flag);
+    assert_eq!(fixture.origin_of("diff.context"), SettingOrigin::Flag);
     contexts.push(fixture.load().config.diff.context);
     fixture = fixture.flag("diff.context=8");
     contexts.push(fixture.load().config.diff.context);
     assert_eq!(contexts, [3, 4, 5, 6, 7, 8]);
-    assert_eq!(fixture.origin_of("diff.renames"), Origin::Default);
+    assert_eq!(fixture.origin_of("diff.renames"), SettingOrigin::Default);
 }
 
 #[test]
@@ -147,7 +147,8 @@ fn places_that_set_different_keys_of_a_section_add_up() {
         .flag("diff.max_text_bytes=1KiB")
         .flag("ui.progress=never");
     let config = fixture.load().config;
-    let diff = Diff { context: 1, renames: false, rename_similarity: 70, max_text_bytes: 1024 };
+    let diff =
+        DiffSettings { context: 1, renames: false, rename_similarity: 70, max_text_bytes: 1024 };
     assert_eq!(config.diff, diff);
     assert_eq!(config.ui.progress, When::Never);
     assert_eq!(config.ui.color, When::Auto);
@@ -567,7 +568,7 @@ mod document {
         for (key, body) in sections(&text()) {
             let example = fenced_toml(&body).unwrap_or_else(|| panic!("{key} has no example"));
             let fixture = Fixture::new().file("user.toml", example);
-            let user = Origin::UserFile(fixture.path("user.toml"));
+            let user = SettingOrigin::UserFile(fixture.path("user.toml"));
             assert_eq!(fixture.origin_of(&key), user, "{key}");
             let default = load(&Sources::default()).unwrap();
             assert_ne!(

@@ -7,7 +7,7 @@ mod tests;
 use std::borrow::Cow;
 
 use crate::knowledge::{Effect, Known, Operands, Tool};
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 use super::pattern::fits;
 use reader::Reader;
@@ -22,11 +22,11 @@ pub(super) struct Reading<'w> {
     /// The options that are known.
     pub(super) options: Vec<Given<'w>>,
     /// What is neither an option nor a value of one.
-    pub(super) operands: Vec<&'w Word>,
+    pub(super) operands: Vec<&'w ShellWord>,
     /// `NAME=value` ahead of a command.
-    pub(super) assignments: Vec<&'w Word>,
+    pub(super) assignments: Vec<&'w ShellWord>,
     /// The command that the tool runs.
-    pub(super) command: Option<&'w [Word]>,
+    pub(super) command: Option<&'w [ShellWord]>,
     /// What is not known.
     pub(super) strange: Vec<Strange<'w>>,
     /// There is a `--`.
@@ -49,26 +49,26 @@ pub(super) struct Given<'w> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'w> {
     /// A word of its own.
-    Word(&'w Word),
+    Word(&'w ShellWord),
     /// The rest of the word, from this byte of its first piece on.
-    Joined(&'w Word, usize),
+    Joined(&'w ShellWord, usize),
     /// A command of several words.
-    Words(&'w [Word]),
+    Words(&'w [ShellWord]),
     /// The same, its first word joined to the option from this byte on.
-    JoinedWords(&'w Word, usize, &'w [Word]),
+    JoinedWords(&'w ShellWord, usize, &'w [ShellWord]),
 }
 
 /// Something that is not known.
 #[derive(Debug)]
 pub(super) enum Strange<'w> {
     /// An option that the tool is not known to have.
-    Option(&'w Word),
+    Option(&'w ShellWord),
     /// A subcommand that the tool is not known to have.
-    Subcommand(&'w Word),
+    Subcommand(&'w ShellWord),
     /// An option behind an operand, where the tool may take it for something else.
-    Late(&'w Word),
+    Late(&'w ShellWord),
     /// A word that may turn out to be an option.
-    Injected(&'w Word),
+    Injected(&'w ShellWord),
 }
 
 impl Given<'_> {
@@ -90,7 +90,7 @@ impl Given<'_> {
 
 impl<'w> Value<'w> {
     /// The value as a word.
-    pub(super) fn word(self) -> Cow<'w, Word> {
+    pub(super) fn word(self) -> Cow<'w, ShellWord> {
         match self {
             Self::Word(word) => Cow::Borrowed(word),
             Self::Joined(word, skip) | Self::JoinedWords(word, skip, _) => {
@@ -100,7 +100,7 @@ impl<'w> Value<'w> {
                 }
                 pieces
                     .retain(|piece| !matches!(piece, WordPiece::Literal(text) if text.is_empty()));
-                Cow::Owned(Word { pieces })
+                Cow::Owned(ShellWord { pieces })
             }
             Self::Words(words) => words.first().map_or_else(Cow::default, Cow::Borrowed),
         }
@@ -109,7 +109,7 @@ impl<'w> Value<'w> {
 
 impl<'w> Reading<'w> {
     /// Takes the arguments of a tool apart.
-    pub(super) fn of(name: &'static str, tool: &'static Tool, arguments: &'w [Word]) -> Self {
+    pub(super) fn of(name: &'static str, tool: &'static Tool, arguments: &'w [ShellWord]) -> Self {
         let mut reading = Reader::new(name, tool, arguments).read();
         if let Some(default) = reading.tool().default {
             reading.chain.push(default);
@@ -143,7 +143,7 @@ impl<'w> Reading<'w> {
     /// Whether one of the operands fits one of these, or `--` is there and is meant. What is not known may fit, unless it must
     /// for certain.
     pub(super) fn has_words(&self, wanted: &[&str], certain: bool) -> bool {
-        let any = |word: &Word| match word.literal() {
+        let any = |word: &ShellWord| match word.literal() {
             Some(text) => wanted.iter().any(|wanted| fits(wanted, &text)),
             None => !certain,
         };
@@ -160,7 +160,7 @@ impl<'w> Reading<'w> {
     pub(super) fn count(&self) -> (usize, usize) {
         let words = || self.operands.iter().copied().chain(self.command.unwrap_or_default());
         let certain = words().filter(|word| !word.splits()).count();
-        let most = if words().any(Word::splits) { usize::MAX } else { certain };
+        let most = if words().any(ShellWord::splits) { usize::MAX } else { certain };
         (certain, most)
     }
 }

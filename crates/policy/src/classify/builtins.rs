@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::category::Category;
 use crate::knowledge::Tool;
-use crate::script::Word;
+use crate::script::ShellWord;
 
 use super::Classifier;
 use super::command::Inner;
@@ -37,7 +37,7 @@ impl Classifier<'_> {
 
 /// `alias name=text`: the text is judged here, since nobody knows what is called by that name later.
 fn alias(work: &mut Work<'_, '_>) {
-    let defined: Vec<&Word> =
+    let defined: Vec<&ShellWord> =
         work.reading.operands.iter().copied().filter(|w| defines(w)).collect();
     for word in defined {
         let why = format!("{} gives a command another meaning", word.display());
@@ -46,7 +46,7 @@ fn alias(work: &mut Work<'_, '_>) {
     }
 }
 
-fn defines(word: &Word) -> bool {
+fn defines(word: &ShellWord) -> bool {
     word.literal().is_none_or(|text: Cow<'_, str>| text.contains('='))
 }
 

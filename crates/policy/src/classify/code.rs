@@ -1,9 +1,9 @@
 //! Code that a tool is given: in an argument, in a file, on its standard input.
 
 use crate::category::Category;
-use crate::judged::PathAccess;
+use crate::judged::AccessKind;
 use crate::knowledge::{Language, Role};
-use crate::script::{Input, Word};
+use crate::script::{InputSource, ShellWord};
 
 use super::command::Inner;
 use super::finding::Finding;
@@ -17,7 +17,7 @@ impl Classifier<'_> {
         &mut self,
         work: &mut Work<'_, '_>,
         language: Language,
-        word: &Word,
+        word: &ShellWord,
         option: Option<&'static str>,
     ) {
         let findings = match (language, word.literal()) {
@@ -50,13 +50,13 @@ impl Classifier<'_> {
         let apart = work.scene.apart;
         match finding {
             Finding::Reads(path) => {
-                self.path(&mut work.draft, PathAccess::Read, &Word::new(path), apart);
+                self.path(&mut work.draft, AccessKind::Read, &ShellWord::new(path), apart);
             }
             Finding::Writes(path) => {
-                self.path(&mut work.draft, PathAccess::Write, &Word::new(path), apart);
+                self.path(&mut work.draft, AccessKind::Write, &ShellWord::new(path), apart);
             }
-            Finding::Runs(text) => work.inner.push(Inner::text(Word::new(text), Some("code"))),
-            Finding::Feeds(text) => work.inner.push(Inner::fed(Word::new(text), "code")),
+            Finding::Runs(text) => work.inner.push(Inner::text(ShellWord::new(text), Some("code"))),
+            Finding::Feeds(text) => work.inner.push(Inner::fed(ShellWord::new(text), "code")),
             Finding::Connects(place) => {
                 work.draft.add(Category::Networked, format!("its code connects to {place}"));
                 work.draft.add(Category::Mutating, format!("its code connects to {place}"));
@@ -66,7 +66,7 @@ impl Classifier<'_> {
     }
 
     /// A file with code.
-    pub(super) fn script_file(&mut self, work: &mut Work<'_, '_>, word: &Word) {
+    pub(super) fn script_file(&mut self, work: &mut Work<'_, '_>, word: &ShellWord) {
         let literal = word.literal();
         if matches!(literal.as_deref(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
         {
@@ -76,7 +76,7 @@ impl Classifier<'_> {
             self.pend(work.scene.level, Sources::Substitutions);
         }
         work.draft.add(Category::Mutating, format!("runs the code in {}", word.display()));
-        self.path(&mut work.draft, PathAccess::Read, word, work.scene.apart);
+        self.path(&mut work.draft, AccessKind::Read, word, work.scene.apart);
     }
 
     /// Whether the tool reads code from its standard input, and what that means.
@@ -99,26 +99,28 @@ impl Classifier<'_> {
         let scene = work.scene.with_input();
         let shell = work.reading.tool().language == Language::Shell;
         match scene.input {
-            Input::Inherited if self.context.stdin || asked => {
+            InputSource::Inherited if self.context.stdin || asked => {
                 work.draft.add(Category::Mutating, "runs what comes on its input");
             }
-            Input::Inherited => {
+            InputSource::Inherited => {
                 work.draft.add(Category::Interactive, "waits for what a person types");
                 work.draft.add(Category::Mutating, "runs what a person types");
             }
-            Input::Text(text) if shell => work.inner.push(Inner::text(text.clone(), None)),
-            Input::Text(_) => work.draft.add(Category::Mutating, "runs the code in its input"),
-            Input::File(file) => {
+            InputSource::Text(text) if shell => work.inner.push(Inner::text(text.clone(), None)),
+            InputSource::Text(_) => {
+                work.draft.add(Category::Mutating, "runs the code in its input")
+            }
+            InputSource::File(file) => {
                 let why = format!("runs the code in {}", file.display());
                 work.draft.add(Category::Mutating, why);
             }
-            Input::Pipe(places) => {
+            InputSource::Pipe(places) => {
                 let known = match places.as_slice() {
                     [place] if shell => scene.script.commands.get(*place).and_then(source::output),
                     _ => None,
                 };
                 if let Some(text) = known {
-                    return work.inner.push(Inner::text(Word::new(text), None));
+                    return work.inner.push(Inner::text(ShellWord::new(text), None));
                 }
                 work.draft.add(Category::Mutating, "runs what another command prints");
                 self.pend(scene.level, Sources::Pipe(places.clone()));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::category::Category;
 use crate::judged::PartKind;
 use crate::parse::parse_text;
-use crate::script::{Input, Word, WordPiece};
+use crate::script::{InputSource, ShellWord, WordPiece};
 
 use super::arguments::Reading;
 use super::draft::{Draft, Wrapper};
@@ -17,7 +17,7 @@ use super::{Classifier, Scene, words};
 const LONGEST_PLACEHOLDER: usize = 8;
 
 /// An input that nobody knows.
-const FED: &Input = &Input::Pipe(Vec::new());
+const FED: &InputSource = &InputSource::Pipe(Vec::new());
 
 /// Something that a tool runs.
 pub(super) struct Inner {
@@ -30,29 +30,29 @@ pub(super) struct Inner {
 
 enum What {
     /// A program and its arguments, run once for what is found.
-    Until(Vec<Word>),
+    Until(Vec<ShellWord>),
     /// A text for the shell.
-    Text(Word),
+    Text(ShellWord),
 }
 
 impl Inner {
-    pub(super) fn until(option: &'static str, words: Vec<Word>) -> Self {
+    pub(super) fn until(option: &'static str, words: Vec<ShellWord>) -> Self {
         Self { what: What::Until(words), option: Some(option), fed: false }
     }
 
-    pub(super) fn text(text: Word, option: Option<&'static str>) -> Self {
+    pub(super) fn text(text: ShellWord, option: Option<&'static str>) -> Self {
         Self { what: What::Text(text), option, fed: false }
     }
 
     /// A text whose commands get something that nobody knows on their input.
-    pub(super) fn fed(text: Word, option: &'static str) -> Self {
+    pub(super) fn fed(text: ShellWord, option: &'static str) -> Self {
         Self { what: What::Text(text), option: Some(option), fed: true }
     }
 }
 
 impl Classifier<'_> {
     /// Puts down the command itself, or what it runs in its place, and what it runs besides: all that runs where the command works.
-    pub(super) fn finish(&mut self, words: &[Word], work: Work<'_, '_>) {
+    pub(super) fn finish(&mut self, words: &[ShellWord], work: Work<'_, '_>) {
         if work.directories.is_empty() {
             return self.put_down(words, work);
         }
@@ -64,7 +64,7 @@ impl Classifier<'_> {
 
     /// Goes to the directory that options name. Of several it is one outside, if there is one (`/` stands for any that is not wholly
     /// known): whether each is seen from the one before it, or only the last counts, is for the tool to say.
-    fn go_where_it_works(&mut self, stated: &[Word], apart: bool) {
+    fn go_where_it_works(&mut self, stated: &[ShellWord], apart: bool) {
         if let Some(outside) = stated.iter().find(|word| self.is_outside(word, apart)) {
             let to = self.directory(outside).unwrap_or_else(|| "/".to_owned());
             return self.directories.go(Some(to), false);
@@ -75,7 +75,7 @@ impl Classifier<'_> {
         }
     }
 
-    fn put_down(&mut self, words: &[Word], work: Work<'_, '_>) {
+    fn put_down(&mut self, words: &[ShellWord], work: Work<'_, '_>) {
         let Work { reading, mut draft, scene, inner, .. } = work;
         let before = self.judged.len();
         let in_place = |inner: &Inner| inner.option.is_none();
@@ -104,11 +104,11 @@ impl Classifier<'_> {
     }
 
     /// The command behind a wrapper.
-    fn wrapped(&mut self, reading: &Reading<'_>, command: &[Word], scene: &Scene<'_>) {
+    fn wrapped(&mut self, reading: &Reading<'_>, command: &[ShellWord], scene: &Scene<'_>) {
         if !reading.chain.iter().any(|tool| tool.appends) {
             return self.program(command, scene);
         }
-        let mut words: Vec<Word> = Vec::with_capacity(command.len() + 1);
+        let mut words: Vec<ShellWord> = Vec::with_capacity(command.len() + 1);
         let mut replaced = false;
         let mark = placeholder(reading);
         for word in command {
@@ -117,7 +117,7 @@ impl Classifier<'_> {
             words.push(filled.into_owned());
         }
         if !replaced {
-            words.push(Word { pieces: vec![WordPiece::Unknown { splits: true }] });
+            words.push(ShellWord { pieces: vec![WordPiece::Unknown { splits: true }] });
         }
         self.program(&words, scene);
     }
@@ -126,7 +126,8 @@ impl Classifier<'_> {
         match &inner.what {
             What::Until(words) => {
                 let found = self.found(reading);
-                let words: Vec<Word> = words.iter().map(|word| replaced(word, &found)).collect();
+                let words: Vec<ShellWord> =
+                    words.iter().map(|word| replaced(word, &found)).collect();
                 self.program(&words, scene);
             }
             What::Text(text) if inner.fed => {
@@ -137,7 +138,7 @@ impl Classifier<'_> {
     }
 
     /// What stands for a path that is found: below one of the places where the search starts, one outside if there is one.
-    fn found(&self, reading: &Reading<'_>) -> Word {
+    fn found(&self, reading: &Reading<'_>) -> ShellWord {
         let places = &reading.operands;
         let outside = places.iter().find(|word| self.is_outside(word, false));
         let mut pieces = match outside.or(places.first()) {
@@ -146,11 +147,11 @@ impl Classifier<'_> {
         };
         pieces.push(WordPiece::Literal("/".to_owned()));
         pieces.push(WordPiece::Unknown { splits: false });
-        Word { pieces }
+        ShellWord { pieces }
     }
 
     /// A text for the shell, known or not.
-    pub(super) fn text(&mut self, text: &Word, reading: &Reading<'_>, scene: &Scene<'_>) {
+    pub(super) fn text(&mut self, text: &ShellWord, reading: &Reading<'_>, scene: &Scene<'_>) {
         let lasts = matches!(reading.tool().name, "eval" | "." | "source");
         let directories = self.directories.clone();
         match text.literal() {
@@ -170,14 +171,14 @@ impl Classifier<'_> {
         if self.wrappers.len() + self.level >= super::DEEPEST {
             let mut draft = Draft::default();
             draft.add(Category::Mutating, "commands are wrapped too deep to follow");
-            return self.emit(PartKind::Unclear, vec![Word::new(text)], draft);
+            return self.emit(PartKind::Unclear, vec![ShellWord::new(text)], draft);
         }
         let script = parse_text(text.as_bytes());
         self.script(&script, Some(scene));
     }
 
     /// A text of which parts are only known when it runs.
-    fn hidden_text(&mut self, text: &Word, scene: &Scene<'_>) {
+    fn hidden_text(&mut self, text: &ShellWord, scene: &Scene<'_>) {
         let mut draft = Draft::default();
         let why = format!("the text {} is only known when it runs", text.display());
         draft.add(Category::Mutating, why);
@@ -208,7 +209,7 @@ fn placeholder(reading: &Reading<'_>) -> Option<String> {
 }
 
 /// A word into which something unknown is filled wherever there is a placeholder.
-fn filled<'w>(word: &'w Word, mark: Option<&str>) -> Cow<'w, Word> {
+fn filled<'w>(word: &'w ShellWord, mark: Option<&str>) -> Cow<'w, ShellWord> {
     let has_mark = |piece: &WordPiece| match piece {
         WordPiece::Literal(text) => {
             mark.is_some_and(|mark| text.contains(mark)) || braces(text).is_some()
@@ -225,7 +226,7 @@ fn filled<'w>(word: &'w Word, mark: Option<&str>) -> Cow<'w, Word> {
             other => pieces.push(other.clone()),
         }
     }
-    Cow::Owned(Word { pieces })
+    Cow::Owned(ShellWord { pieces })
 }
 
 fn fill(text: &str, mark: Option<&str>, pieces: &mut Vec<WordPiece>) {
@@ -254,7 +255,7 @@ fn braces(text: &str) -> Option<(usize, usize)> {
 }
 
 /// A word with `{}` replaced by what is found.
-fn replaced(word: &Word, found: &Word) -> Word {
+fn replaced(word: &ShellWord, found: &ShellWord) -> ShellWord {
     let mut pieces = Vec::with_capacity(word.pieces.len());
     for piece in &word.pieces {
         match piece {
@@ -271,5 +272,5 @@ fn replaced(word: &Word, found: &Word) -> Word {
             other => pieces.push(other.clone()),
         }
     }
-    Word { pieces }
+    ShellWord { pieces }
 }

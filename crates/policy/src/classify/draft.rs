@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::category::{Categories, Category};
-use crate::judged::{PathAccess, Reason, TouchedPath};
+use crate::judged::{AccessKind, Reason, TouchedPath};
 
 /// What is known so far.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl Draft {
     }
 
     /// It touches this path.
-    pub(super) fn touch(&mut self, access: PathAccess, path: &str) {
+    pub(super) fn touch(&mut self, access: AccessKind, path: &str) {
         if !self.paths.iter().any(|touched| touched.access == access && touched.path == path) {
             self.paths.push(TouchedPath { access, path: path.to_owned() });
         }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::category::Category;
-use crate::judged::PathAccess;
+use crate::judged::AccessKind;
 use crate::knowledge::{self, Known, Language, Operands, Role};
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 use super::Classifier;
 use super::arguments::Value;
@@ -73,7 +73,7 @@ impl Classifier<'_> {
         self.input(work);
     }
 
-    fn roles<'w>(&mut self, work: &mut Work<'w, '_>, roles: &Operands, operands: &[&'w Word]) {
+    fn roles<'w>(&mut self, work: &mut Work<'w, '_>, roles: &Operands, operands: &[&'w ShellWord]) {
         let language = work.reading.tool().language;
         let ahead = roles.ahead.iter().filter(|role| **role != Role::Assignments);
         let mut rest = operands;
@@ -106,16 +106,16 @@ impl Classifier<'_> {
     }
 
     /// `cp a b`: the last one is written. One alone is, too: where it is not known how many there are.
-    fn last_write(&mut self, work: &mut Work<'_, '_>, words: &[&Word]) {
+    fn last_write(&mut self, work: &mut Work<'_, '_>, words: &[&ShellWord]) {
         let apart = work.scene.apart;
         let Some((last, others)) = words.split_last() else { return };
         for word in others {
-            self.path(&mut work.draft, PathAccess::Read, word, apart);
+            self.path(&mut work.draft, AccessKind::Read, word, apart);
         }
-        self.path(&mut work.draft, PathAccess::Write, last, apart);
+        self.path(&mut work.draft, AccessKind::Write, last, apart);
     }
 
-    fn remotes(&mut self, work: &mut Work<'_, '_>, words: &[&Word]) {
+    fn remotes(&mut self, work: &mut Work<'_, '_>, words: &[&ShellWord]) {
         let apart = work.scene.apart;
         for (index, word) in words.iter().enumerate() {
             if is_remote(word) {
@@ -123,10 +123,10 @@ impl Classifier<'_> {
                 work.draft.add(Category::Networked, why);
             } else {
                 let last = index + 1 == words.len();
-                let access = if last && index > 0 { PathAccess::Write } else { PathAccess::Read };
+                let access = if last && index > 0 { AccessKind::Write } else { AccessKind::Read };
                 // What only reads stays so: it is for the tool to say whether it writes.
                 let writes = work.draft.categories.contains(Category::Mutating);
-                let access = if writes { access } else { PathAccess::Read };
+                let access = if writes { access } else { AccessKind::Read };
                 self.path(&mut work.draft, access, word, apart);
             }
         }
@@ -138,25 +138,25 @@ impl Classifier<'_> {
         work: &mut Work<'w, '_>,
         role: Role,
         language: Language,
-        word: Cow<'w, Word>,
+        word: Cow<'w, ShellWord>,
         option: Option<&'static str>,
     ) {
         let apart = work.scene.apart;
         match role {
             Role::Text => {}
-            Role::Read => self.path(&mut work.draft, PathAccess::Read, &word, apart),
+            Role::Read => self.path(&mut work.draft, AccessKind::Read, &word, apart),
             Role::Output if is_dash(&word) => {}
             Role::Write | Role::Output | Role::LastWrite => {
-                self.path(&mut work.draft, PathAccess::Write, &word, apart);
+                self.path(&mut work.draft, AccessKind::Write, &word, apart);
             }
-            Role::Delete => self.path(&mut work.draft, PathAccess::Delete, &word, apart),
+            Role::Delete => self.path(&mut work.draft, AccessKind::Delete, &word, apart),
             Role::Directory => {
-                self.path(&mut work.draft, PathAccess::Read, &word, apart);
+                self.path(&mut work.draft, AccessKind::Read, &word, apart);
                 work.directories.push(word.into_owned());
             }
             Role::Upload => {
                 if let Some(path) = uploaded(&word) {
-                    self.path(&mut work.draft, PathAccess::Read, &path, apart);
+                    self.path(&mut work.draft, AccessKind::Read, &path, apart);
                 }
             }
             Role::Assignments => set(work, &word),
@@ -190,7 +190,7 @@ fn missing(work: &mut Work<'_, '_>, role: Role, name: &'static str) {
 }
 
 /// `NAME=value` as an operand.
-fn set(work: &mut Work<'_, '_>, word: &Word) {
+fn set(work: &mut Work<'_, '_>, word: &ShellWord) {
     match words::assignment(word) {
         Some(name) => match knowledge::variable(name) {
             Some(variable) if variable.matters(words::assigned(word).literal().as_deref()) => {
@@ -203,7 +203,7 @@ fn set(work: &mut Work<'_, '_>, word: &Word) {
 }
 
 /// A variable that gets a value which nobody knows.
-fn variable(work: &mut Work<'_, '_>, word: &Word) {
+fn variable(work: &mut Work<'_, '_>, word: &ShellWord) {
     let start = word.beginning();
     let name = words::leading_name(start);
     if let Some(variable) = knowledge::variable(name) {
@@ -217,7 +217,7 @@ fn variable(work: &mut Work<'_, '_>, word: &Word) {
 }
 
 /// The shell runs what stands in the index of an array: `a[$(rm x)]`.
-fn runs_in_index(work: &mut Work<'_, '_>, word: &Word) {
+fn runs_in_index(work: &mut Work<'_, '_>, word: &ShellWord) {
     let hidden = |piece: &WordPiece| match piece {
         WordPiece::Literal(text) => {
             text.contains("$(") || text.contains('`') || text.contains("${")
@@ -231,7 +231,7 @@ fn runs_in_index(work: &mut Work<'_, '_>, word: &Word) {
 }
 
 /// The file that is sent: `@path`, `name=@path`, `name=<path`.
-fn uploaded(word: &Word) -> Option<Word> {
+fn uploaded(word: &ShellWord) -> Option<ShellWord> {
     let start = word.beginning();
     let at = if start.starts_with('@') {
         1
@@ -241,12 +241,12 @@ fn uploaded(word: &Word) -> Option<Word> {
     Some(Value::Joined(word, at).word().into_owned())
 }
 
-fn is_dash(word: &Word) -> bool {
+fn is_dash(word: &ShellWord) -> bool {
     matches!(word.pieces.as_slice(), [WordPiece::Literal(text)] if text == "-")
 }
 
 /// Whether a word names a path on another machine: `host:path`, `rsync://…`.
-fn is_remote(word: &Word) -> bool {
+fn is_remote(word: &ShellWord) -> bool {
     let start = word.beginning();
     let before_slash = start.split('/').next().unwrap_or_default();
     before_slash.contains(':')
@@ -254,7 +254,7 @@ fn is_remote(word: &Word) -> bool {
 }
 
 /// Words as one text, as `eval` reads them.
-fn joined(words: &[&Word]) -> Word {
+fn joined(words: &[&ShellWord]) -> ShellWord {
     let mut pieces: Vec<WordPiece> = Vec::new();
     for (index, word) in words.iter().enumerate() {
         if index > 0 {
@@ -262,5 +262,5 @@ fn joined(words: &[&Word]) -> Word {
         }
         pieces.extend(word.pieces.iter().cloned());
     }
-    Word { pieces }
+    ShellWord { pieces }
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::category::Category;
 use crate::context::Context;
 use crate::judged::OUTSIDE;
-use crate::judged::{PartKind, PathAccess};
+use crate::judged::{AccessKind, PartKind};
 use crate::knowledge::{self, Place};
-use crate::script::{Redirect, RedirectKind, Word, WordPiece};
+use crate::script::{Redirect, RedirectKind, ShellWord, WordPiece};
 
 use super::Classifier;
 use super::draft::Draft;
@@ -56,10 +56,10 @@ enum Spot {
 impl Classifier<'_> {
     /// A redirection of a command.
     pub(super) fn redirect(&mut self, redirect: &Redirect, apart: bool) {
-        let accesses: &[PathAccess] = match redirect.kind {
-            RedirectKind::Read => &[PathAccess::Read],
-            RedirectKind::Write | RedirectKind::Append => &[PathAccess::Write],
-            RedirectKind::ReadWrite => &[PathAccess::Read, PathAccess::Write],
+        let accesses: &[AccessKind] = match redirect.kind {
+            RedirectKind::Read => &[AccessKind::Read],
+            RedirectKind::Write | RedirectKind::Append => &[AccessKind::Write],
+            RedirectKind::ReadWrite => &[AccessKind::Read, AccessKind::Write],
         };
         let mut draft = Draft::default();
         for access in accesses {
@@ -74,11 +74,21 @@ impl Classifier<'_> {
             RedirectKind::Append => ">>",
             RedirectKind::ReadWrite => "<>",
         };
-        self.emit(PartKind::Redirection, vec![Word::new(sign), redirect.target.clone()], draft);
+        self.emit(
+            PartKind::Redirection,
+            vec![ShellWord::new(sign), redirect.target.clone()],
+            draft,
+        );
     }
 
     /// A path that a command touches.
-    pub(super) fn path(&self, draft: &mut Draft, access: PathAccess, word: &Word, apart: bool) {
+    pub(super) fn path(
+        &self,
+        draft: &mut Draft,
+        access: AccessKind,
+        word: &ShellWord,
+        apart: bool,
+    ) {
         if is_relative(word) {
             for directory in self.directories.candidates(apart) {
                 self.spot(draft, access, spot(word, directory, self.context));
@@ -88,7 +98,7 @@ impl Classifier<'_> {
         }
     }
 
-    fn spot(&self, draft: &mut Draft, access: PathAccess, spot: Spot) {
+    fn spot(&self, draft: &mut Draft, access: AccessKind, spot: Spot) {
         match spot {
             Spot::Absolute(path) => self.absolute(draft, access, &path),
             Spot::Home(rest) => {
@@ -107,13 +117,13 @@ impl Classifier<'_> {
         }
     }
 
-    fn absolute(&self, draft: &mut Draft, access: PathAccess, path: &str) {
+    fn absolute(&self, draft: &mut Draft, access: AccessKind, path: &str) {
         if is_device(path) {
             return;
         }
         let shown = shown(path);
         let wholly_known = !path.contains(UNKNOWN);
-        if wholly_known || access != PathAccess::Read {
+        if wholly_known || access != AccessKind::Read {
             draft.touch(access, &shown);
         }
         if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
@@ -172,7 +182,7 @@ impl Classifier<'_> {
     }
 
     /// Where a program lies that is called by its path; the worst of the places that it may be in.
-    pub(super) fn home_of_program(&self, path: &Word, apart: bool) -> Home {
+    pub(super) fn home_of_program(&self, path: &ShellWord, apart: bool) -> Home {
         let home = |directory| match spot(path, directory, self.context) {
             Spot::Absolute(path) => self.home_of_path(&path),
             Spot::Home(rest) if is_own_tool(&rest) => Home::System,
@@ -195,7 +205,7 @@ impl Classifier<'_> {
     }
 
     /// Where a word leads as a directory, where that is known.
-    pub(super) fn directory(&self, word: &Word) -> Option<String> {
+    pub(super) fn directory(&self, word: &ShellWord) -> Option<String> {
         match spot(word, self.directories.now(), self.context) {
             Spot::Absolute(path) if !path.contains(['*', '?', '[', UNKNOWN]) => Some(path),
             _ => None,
@@ -209,30 +219,30 @@ impl Classifier<'_> {
     }
 
     /// Whether a word is known to lead out of the workspace and of the private places.
-    pub(super) fn is_outside(&self, word: &Word, apart: bool) -> bool {
+    pub(super) fn is_outside(&self, word: &ShellWord, apart: bool) -> bool {
         let mut draft = Draft::default();
-        self.path(&mut draft, PathAccess::Write, word, apart);
+        self.path(&mut draft, AccessKind::Write, word, apart);
         draft.categories.contains(Category::HostEscapeRisk)
     }
 }
 
-fn inside(draft: &mut Draft, access: PathAccess, shown: &str) {
+fn inside(draft: &mut Draft, access: AccessKind, shown: &str) {
     match access {
-        PathAccess::Read => {}
-        PathAccess::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
-        PathAccess::Delete => {
+        AccessKind::Read => {}
+        AccessKind::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
+        AccessKind::Delete => {
             draft.add(Category::Mutating, format!("deletes {shown}"));
             draft.add(Category::Destructive, format!("deletes {shown}"));
         }
     }
 }
 
-fn outside(draft: &mut Draft, access: PathAccess, shown: &str) {
+fn outside(draft: &mut Draft, access: AccessKind, shown: &str) {
     inside(draft, access, shown);
     let does = match access {
-        PathAccess::Read => return,
-        PathAccess::Write => "writes to",
-        PathAccess::Delete => "deletes",
+        AccessKind::Read => return,
+        AccessKind::Write => "writes to",
+        AccessKind::Delete => "deletes",
     };
     draft.outside = true;
     draft.add(Category::HostEscapeRisk, format!("{does} {shown}{OUTSIDE}"));
@@ -257,7 +267,7 @@ fn is_own_tool(rest: &str) -> bool {
         && (directory.ends_with("/bin") || directory.ends_with("/shims"))
 }
 
-fn is_relative(word: &Word) -> bool {
+fn is_relative(word: &ShellWord) -> bool {
     match word.pieces.first() {
         Some(WordPiece::Literal(text) | WordPiece::Pattern(text)) => !text.starts_with('/'),
         Some(WordPiece::Tilde(tilde)) => tilde == "~+",
@@ -267,7 +277,7 @@ fn is_relative(word: &Word) -> bool {
 }
 
 /// Where a word leads, seen from a directory.
-fn spot(word: &Word, directory: Option<&str>, context: &Context) -> Spot {
+fn spot(word: &ShellWord, directory: Option<&str>, context: &Context) -> Spot {
     let mut text = String::new();
     let mut pieces = word.pieces.iter();
     match pieces.as_slice().first() {

@@ -3,7 +3,7 @@
 use crate::category::{Categories, Category};
 use crate::judged::PartKind;
 use crate::knowledge::{self, Effect, Role, Tool, When};
-use crate::script::Word;
+use crate::script::ShellWord;
 
 use super::arguments::{Given, Reading, Strange};
 use super::command::Inner;
@@ -17,14 +17,14 @@ pub(super) struct Work<'w, 's> {
     pub(super) draft: Draft,
     pub(super) scene: &'s Scene<'s>,
     /// Where it works, if an option says so.
-    pub(super) directories: Vec<Word>,
+    pub(super) directories: Vec<ShellWord>,
     /// What it runs.
     pub(super) inner: Vec<Inner>,
 }
 
 impl Classifier<'_> {
     /// Judges a program; the words are not empty.
-    pub(super) fn program(&mut self, words: &[Word], scene: &Scene<'_>) {
+    pub(super) fn program(&mut self, words: &[ShellWord], scene: &Scene<'_>) {
         let mut draft = Draft::default();
         let Some((program, arguments)) = words.split_first() else { return };
         if self.wrappers.len() + self.level > DEEPEST {
@@ -69,7 +69,7 @@ impl Classifier<'_> {
     /// What is known of a program; if nothing is, the draft says so.
     fn tool(
         &self,
-        program: &Word,
+        program: &ShellWord,
         draft: &mut Draft,
         apart: bool,
     ) -> Option<(&'static str, &'static Tool)> {
@@ -105,7 +105,10 @@ impl Classifier<'_> {
     }
 }
 
-fn unknown_program(program: &Word, draft: &mut Draft) -> Option<(&'static str, &'static Tool)> {
+fn unknown_program(
+    program: &ShellWord,
+    draft: &mut Draft,
+) -> Option<(&'static str, &'static Tool)> {
     let why = format!("which program {} is, is only known when it runs", program.display());
     draft.add(Category::Mutating, why);
     None

@@ -2,7 +2,7 @@
 
 use crate::category::Category;
 use crate::judged::Judged;
-use crate::script::{Input, Script, Simple, Word};
+use crate::script::{InputSource, Script, ShellWord, Simple};
 
 use super::Classifier;
 
@@ -100,7 +100,7 @@ impl Classifier<'_> {
             if judged.iter().any(|judged| disguises(judged) || has_decoder(judged)) {
                 return Some("runs code that is decoded first");
             }
-            if let Input::Pipe(before) = &simple.input {
+            if let InputSource::Pipe(before) = &simple.input {
                 open.extend(before);
             }
             if simple.calls_function {
@@ -118,7 +118,7 @@ fn disguises(judged: &Judged) -> bool {
     let Some((_, letters)) = DISGUISES.iter().find(|(known, _)| *known == name) else {
         return false;
     };
-    let gives = |word: &Word| match word.beginning().strip_prefix('-') {
+    let gives = |word: &ShellWord| match word.beginning().strip_prefix('-') {
         Some(option) => match option.strip_prefix('-') {
             Some(long) => letters.contains(|letter| long.starts_with(letter)),
             None => option.contains(|letter| letters.contains(letter)),
@@ -130,14 +130,14 @@ fn disguises(judged: &Judged) -> bool {
 
 /// Whether a command is given code that decodes something.
 fn has_decoder(judged: &Judged) -> bool {
-    let decodes = |word: &Word| {
+    let decodes = |word: &ShellWord| {
         let text = word.display();
         text.contains('(') && DECODERS.iter().any(|part| text.contains(part))
     };
     judged.words.iter().skip(1).any(decodes)
 }
 
-fn words_are_open(word: &Word) -> bool {
+fn words_are_open(word: &ShellWord) -> bool {
     word.literal().is_none()
 }
 
@@ -149,7 +149,7 @@ pub(super) fn output(simple: &Simple) -> Option<String> {
         "echo" => echo(arguments),
         "printf" => printf(arguments),
         "cat" if arguments.is_empty() => match &simple.input {
-            Input::Text(text) => text.literal().map(std::borrow::Cow::into_owned),
+            InputSource::Text(text) => text.literal().map(std::borrow::Cow::into_owned),
             _ => None,
         },
         _ => None,
@@ -157,19 +157,19 @@ pub(super) fn output(simple: &Simple) -> Option<String> {
 }
 
 /// What `echo` prints. Shells do not agree whether it reads escapes, so a text with some is taken as if it did.
-fn echo(arguments: &[Word]) -> Option<String> {
+fn echo(arguments: &[ShellWord]) -> Option<String> {
     let mut rest = arguments;
     while let Some((word, behind)) = rest.split_first()
         && matches!(word.literal()?.as_ref(), "-n" | "-e" | "-E" | "-ne" | "-en")
     {
         rest = behind;
     }
-    let words: Option<Vec<_>> = rest.iter().map(Word::literal).collect();
+    let words: Option<Vec<_>> = rest.iter().map(ShellWord::literal).collect();
     unescaped(&words?.join(" "))
 }
 
 /// What `printf` prints where its format is plain, or `%s` alone.
-fn printf(arguments: &[Word]) -> Option<String> {
+fn printf(arguments: &[ShellWord]) -> Option<String> {
     let (format, arguments) = arguments.split_first()?;
     let format = unescaped(&format.literal()?)?;
     if !format.contains('%') {

@@ -6,7 +6,7 @@ use offshoot_vocabulary::Network;
 
 use crate::category::{Categories, Category};
 use crate::context::Context;
-use crate::judged::{Judged, PartKind, PathAccess};
+use crate::judged::{AccessKind, Judged, PartKind};
 use crate::parse::{parse_argv, parse_text};
 
 use super::classify;
@@ -394,7 +394,7 @@ fn nothing_panics_and_everything_is_explained() {
 fn paths_are_named() {
     let found = judged("cp a ../b");
     let paths: Vec<_> = found[0].paths.iter().map(|p| (p.access, p.path.as_str())).collect();
-    let wanted = [(PathAccess::Read, "/home/dev/project/a"), (PathAccess::Write, "/home/dev/b")];
+    let wanted = [(AccessKind::Read, "/home/dev/project/a"), (AccessKind::Write, "/home/dev/b")];
     assert_eq!(paths, wanted);
 }
 

@@ -1,9 +1,9 @@
 //! What a word may become.
 
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 /// Whether a word may become one that starts with `-`, or bring such a word with it.
-pub(super) fn may_be_option(word: &Word) -> bool {
+pub(super) fn may_be_option(word: &ShellWord) -> bool {
     if matches!(word.pieces.as_slice(), [WordPiece::Literal(text)] if text == "-") {
         return false;
     }
@@ -11,13 +11,13 @@ pub(super) fn may_be_option(word: &Word) -> bool {
 }
 
 /// Whether nothing is known of how a word begins.
-pub(super) fn may_be_anything(word: &Word) -> bool {
+pub(super) fn may_be_anything(word: &ShellWord) -> bool {
     spills(word)
         || matches!(word.pieces.first(), Some(WordPiece::Unknown { .. } | WordPiece::Pattern(_)))
 }
 
 /// Whether a word may become several, of which the later ones may be anything.
-pub(super) fn spills(word: &Word) -> bool {
+pub(super) fn spills(word: &ShellWord) -> bool {
     let unknown = |piece: &WordPiece| matches!(piece, WordPiece::Unknown { splits: true });
     let leading = word.pieces.iter().find(|piece| !is_empty(piece));
     let names = matches!(leading, Some(piece @ WordPiece::Pattern(_)) if may_be_dash(piece));
@@ -38,13 +38,13 @@ fn may_be_dash(piece: &WordPiece) -> bool {
 }
 
 /// The name that is set, where a word is `NAME=value`.
-pub(super) fn assignment(word: &Word) -> Option<&str> {
+pub(super) fn assignment(word: &ShellWord) -> Option<&str> {
     let (name, _) = word.beginning().split_once('=')?;
     is_name(name).then_some(name)
 }
 
 /// The value of `NAME=value`.
-pub(super) fn assigned(word: &Word) -> Word {
+pub(super) fn assigned(word: &ShellWord) -> ShellWord {
     let mut pieces = word.pieces.clone();
     if let Some(WordPiece::Literal(text)) = pieces.first_mut()
         && let Some(at) = text.find('=')
@@ -52,7 +52,7 @@ pub(super) fn assigned(word: &Word) -> Word {
         text.drain(..=at);
     }
     pieces.retain(|piece| !is_empty(piece));
-    Word { pieces }
+    ShellWord { pieces }
 }
 
 /// The beginning of a text that is the name of a variable.
@@ -68,7 +68,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// A text with something unknown in it, the unknown parts as a parameter that nobody set.
-pub(super) fn with_parameters(word: &Word) -> String {
+pub(super) fn with_parameters(word: &ShellWord) -> String {
     let mut text = String::new();
     for piece in &word.pieces {
         match piece {

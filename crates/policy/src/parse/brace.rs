@@ -1,6 +1,6 @@
 //! Braces that make several words of one, as bash expands them.
 
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 use super::word::Part;
 
@@ -12,8 +12,8 @@ const MAX_ALL: usize = 1024;
 const MAX_PARTS: usize = 256;
 
 /// The words that a word with braces becomes, which may have quotes outside of them; one that is not known where they are too many.
-pub(super) fn expand(parts: Vec<Part>, quoted: bool, so_far: &mut usize) -> Vec<Word> {
-    let unknown = || vec![Word { pieces: vec![WordPiece::Unknown { splits: true }] }];
+pub(super) fn expand(parts: Vec<Part>, quoted: bool, so_far: &mut usize) -> Vec<ShellWord> {
+    let unknown = || vec![ShellWord { pieces: vec![WordPiece::Unknown { splits: true }] }];
     if parts.len() > MAX_PARTS || *so_far > MAX_ALL {
         return unknown();
     }
@@ -28,8 +28,8 @@ pub(super) fn expand(parts: Vec<Part>, quoted: bool, so_far: &mut usize) -> Vec<
 }
 
 /// The word that parts make, braces taken for letters.
-pub(super) fn joined(parts: Vec<Part>) -> Word {
-    let mut word = Word::default();
+pub(super) fn joined(parts: Vec<Part>) -> ShellWord {
+    let mut word = ShellWord::default();
     for part in parts {
         let text = match part {
             Part::Piece(WordPiece::Literal(text)) => text,

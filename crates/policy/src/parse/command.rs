@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::script::{Assignment, Input, Simple, Word};
+use crate::script::{Assignment, InputSource, ShellWord, Simple};
 
 use super::reader::{Reader, Result, Stop};
 use super::word::How;
@@ -69,8 +69,8 @@ impl Reader<'_> {
         self.own_documents(draft.documents, place);
         for readers in draft.readers {
             for reader in &mut self.found.commands[readers] {
-                if reader.input == Input::Inherited {
-                    reader.input = Input::Pipe(vec![place]);
+                if reader.input == InputSource::Inherited {
+                    reader.input = InputSource::Pipe(vec![place]);
                 }
             }
         }
@@ -194,18 +194,18 @@ impl Reader<'_> {
     }
 
     /// The value of an assignment: up to the end of the word, without splitting and patterns.
-    fn value(&mut self) -> Result<Word> {
+    fn value(&mut self) -> Result<ShellWord> {
         if self.word_ends() {
-            return Ok(Word::new(""));
+            return Ok(ShellWord::new(""));
         }
         let mut words = self.words(How::Value)?;
         Ok(words.pop().unwrap_or_default())
     }
 
     /// The members of an array in parentheses.
-    fn array(&mut self) -> Result<Word> {
+    fn array(&mut self) -> Result<ShellWord> {
         self.bump();
-        let mut members = Word::default();
+        let mut members = ShellWord::default();
         loop {
             self.lines();
             match self.peek() {
@@ -232,7 +232,7 @@ impl Reader<'_> {
 }
 
 /// Whether the arguments of a command may be assignments.
-fn is_declaration(word: &Word) -> bool {
+fn is_declaration(word: &ShellWord) -> bool {
     matches!(word.beginning(), "declare" | "export" | "local" | "readonly" | "typeset")
         && word.pieces.len() == 1
 }

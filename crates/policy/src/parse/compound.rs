@@ -1,6 +1,6 @@
 //! Compound commands: groups, conditions, loops, functions.
 
-use crate::script::{Assignment, Simple, Word, WordPiece};
+use crate::script::{Assignment, ShellWord, Simple, WordPiece};
 
 use super::dialect::Dialect;
 use super::list::Keyword;
@@ -128,7 +128,7 @@ impl Reader<'_> {
     }
 
     /// The words of a loop: the value that its variable gets.
-    fn for_words(&mut self) -> Result<Word> {
+    fn for_words(&mut self) -> Result<ShellWord> {
         let mut words = Vec::new();
         loop {
             self.blanks();
@@ -302,7 +302,7 @@ impl Reader<'_> {
     }
 
     /// Remembers that a variable gets a value by other means than an assignment.
-    pub(super) fn assigned(&mut self, name: String, value: Word) {
+    pub(super) fn assigned(&mut self, name: String, value: ShellWord) {
         let assignments = vec![Assignment { name, value }];
         self.found.push(Simple { assignments, apart: self.apart > 0, ..Simple::default() });
     }
@@ -313,6 +313,6 @@ impl Reader<'_> {
     }
 }
 
-pub(super) fn unknown() -> Word {
-    Word { pieces: vec![WordPiece::Unknown { splits: true }] }
+pub(super) fn unknown() -> ShellWord {
+    ShellWord { pieces: vec![WordPiece::Unknown { splits: true }] }
 }

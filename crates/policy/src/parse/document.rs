@@ -1,6 +1,6 @@
 //! Here-documents.
 
-use crate::script::{Input, Word, WordPiece};
+use crate::script::{InputSource, ShellWord, WordPiece};
 
 use super::command::Draft;
 use super::pending::Pending;
@@ -24,7 +24,7 @@ impl Reader<'_> {
         draft.other_redirects = true;
         if to_input {
             // What stands here until the body is read, and what remains if there is none.
-            draft.simple.input = Input::Text(Word::default());
+            draft.simple.input = InputSource::Text(ShellWord::default());
         }
         self.pending.push(Pending { delimiter, literal, strip, to_input, owners: Vec::new() });
         Ok(())
@@ -33,7 +33,7 @@ impl Reader<'_> {
     /// The last of the documents since `first` goes to a command, unless another file came after it.
     pub(super) fn own_documents(&mut self, first: usize, place: usize) {
         let Some(simple) = self.found.commands.get(place) else { return };
-        if simple.input != Input::Text(Word::default()) {
+        if simple.input != InputSource::Text(ShellWord::default()) {
             return;
         }
         let mine = self.pending.iter_mut().skip(first).rev().find(|pending| pending.to_input);
@@ -85,22 +85,23 @@ impl Reader<'_> {
     pub(super) fn read_documents(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
             let body = self.document_lines(&pending);
-            let word = if pending.literal { Ok(Word::new(body)) } else { self.expanded(&body) };
+            let word =
+                if pending.literal { Ok(ShellWord::new(body)) } else { self.expanded(&body) };
             let word = word.unwrap_or_else(|_| {
                 self.found.unclear(&pending.delimiter, "a here-document is not understood");
-                Word { pieces: vec![WordPiece::Unknown { splits: false }] }
+                ShellWord { pieces: vec![WordPiece::Unknown { splits: false }] }
             });
             self.give(&pending.owners, &word);
         }
     }
 
-    fn give(&mut self, owners: &[usize], word: &Word) {
+    fn give(&mut self, owners: &[usize], word: &ShellWord) {
         for (index, place) in owners.iter().enumerate() {
             if let Some(simple) = self.found.commands.get_mut(*place) {
-                simple.input = Input::Text(if index < MAX_COPIES {
+                simple.input = InputSource::Text(if index < MAX_COPIES {
                     word.clone()
                 } else {
-                    Word { pieces: vec![WordPiece::Unknown { splits: false }] }
+                    ShellWord { pieces: vec![WordPiece::Unknown { splits: false }] }
                 });
             }
         }
@@ -134,9 +135,9 @@ impl Reader<'_> {
     }
 
     /// A body with its expansions.
-    fn expanded(&mut self, body: &str) -> Result<Word> {
+    fn expanded(&mut self, body: &str) -> Result<ShellWord> {
         if !body.contains(['$', '`', '\\']) {
-            return Ok(Word::new(body));
+            return Ok(ShellWord::new(body));
         }
         self.inner(body, |reader| {
             reader.in_document = true;

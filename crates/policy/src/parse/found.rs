@@ -1,6 +1,6 @@
 //! What was found so far in a text.
 
-use crate::script::{Input, Script, Simple, Unclear, Word, WordPiece};
+use crate::script::{InputSource, NotUnderstood, Script, ShellWord, Simple, WordPiece};
 
 use super::dialect::Dialect;
 
@@ -17,7 +17,7 @@ const MAX_PIPE: usize = 1 << 14;
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) commands: Vec<Simple>,
-    pub(super) unclear: Vec<Unclear>,
+    pub(super) unclear: Vec<NotUnderstood>,
     /// The functions that are surely defined where the reader stands.
     pub(super) functions: Vec<String>,
     /// The bodies of all functions: name, and the places of their commands.
@@ -81,14 +81,14 @@ impl Found {
     /// Remembers that something was not understood.
     pub(super) fn unclear(&mut self, text: &str, why: &str) {
         if self.unclear.len() < MAX_UNCLEAR && self.unclear.iter().all(|known| known.why != why) {
-            self.unclear.push(Unclear::new(text, why));
+            self.unclear.push(NotUnderstood::new(text, why));
         }
     }
 
     /// Gives an input to all commands from `start` on that have none of their own.
-    pub(super) fn feed(&mut self, start: usize, input: &Input) {
+    pub(super) fn feed(&mut self, start: usize, input: &InputSource) {
         for simple in self.commands.iter_mut().skip(start) {
-            if simple.input == Input::Inherited {
+            if simple.input == InputSource::Inherited {
                 simple.input.clone_from(input);
             }
         }
@@ -102,7 +102,7 @@ impl Found {
             places.truncate(MAX_PIPE / readers.max(1));
             self.unclear("", "too many commands write to a pipe that too many read");
         }
-        self.feed(middle, &Input::Pipe(places));
+        self.feed(middle, &InputSource::Pipe(places));
     }
 
     /// All commands from `start` on run in a process of their own.
@@ -143,9 +143,9 @@ impl Found {
                 }
             }
         }
-        let first = simple.words.first().map_or("", Word::beginning);
+        let first = simple.words.first().map_or("", ShellWord::beginning);
         let numeric =
-            |word: &Word| word.beginning().starts_with('-') && word.beginning().contains('i');
+            |word: &ShellWord| word.beginning().starts_with('-') && word.beginning().contains('i');
         self.arithmetic |= first == "let"
             || matches!(first, "declare" | "typeset" | "local") && simple.words.iter().any(numeric);
     }
@@ -178,7 +178,7 @@ impl Found {
             self.commands.iter_mut().for_each(|simple| simple.calls_function = false);
         }
         if surprise {
-            self.unclear.push(Unclear::new(text, "extended patterns may be switched on"));
+            self.unclear.push(NotUnderstood::new(text, "extended patterns may be switched on"));
         }
     }
 
@@ -189,14 +189,14 @@ impl Found {
             let mut inputs = Vec::new();
             for (place, simple) in self.commands.iter().enumerate() {
                 let called = simple.words.first().is_some_and(|word| word.beginning() == name);
-                if called && !inside.contains(&place) && simple.input != Input::Inherited {
+                if called && !inside.contains(&place) && simple.input != InputSource::Inherited {
                     inputs.push(simple.input.clone());
                 }
             }
             let Some(first) = inputs.pop() else { continue };
             let input = inputs.into_iter().fold(first, either);
             for simple in &mut self.commands[start..end] {
-                if simple.input == Input::Inherited {
+                if simple.input == InputSource::Inherited {
                     simple.input.clone_from(&input);
                 }
             }
@@ -205,15 +205,15 @@ impl Found {
 }
 
 /// One of two inputs; what is known of both where they are pipes.
-fn either(one: Input, other: Input) -> Input {
+fn either(one: InputSource, other: InputSource) -> InputSource {
     match (one, other) {
-        (Input::Pipe(mut places), Input::Pipe(more)) => {
+        (InputSource::Pipe(mut places), InputSource::Pipe(more)) => {
             places.extend(more);
-            Input::Pipe(places)
+            InputSource::Pipe(places)
         }
-        (pipe @ Input::Pipe(_), _) | (_, pipe @ Input::Pipe(_)) => pipe,
+        (pipe @ InputSource::Pipe(_), _) | (_, pipe @ InputSource::Pipe(_)) => pipe,
         (one, other) if one == other => one,
-        _ => Input::Text(Word { pieces: vec![WordPiece::Unknown { splits: false }] }),
+        _ => InputSource::Text(ShellWord { pieces: vec![WordPiece::Unknown { splits: false }] }),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::script::{Input, Script, Simple};
+use crate::script::{InputSource, Script, Simple};
 
 /// How far ahead the same command is looked for.
 const WINDOW: usize = 16;
@@ -39,7 +39,7 @@ pub(super) fn both(one: Script, other: Script) -> Script {
 
 struct Merged {
     /// Each with the inputs that it has in the two readings.
-    commands: Vec<(Simple, [Option<Input>; 2])>,
+    commands: Vec<(Simple, [Option<InputSource>; 2])>,
     /// Where the commands of the two readings are now.
     places: [Vec<usize>; 2],
 }
@@ -53,7 +53,7 @@ impl Merged {
     }
 
     /// The last command is one of the other reading too.
-    fn meet(&mut self, input: Input) {
+    fn meet(&mut self, input: InputSource) {
         self.places[1].push(self.commands.len() - 1);
         if let Some((_, inputs)) = self.commands.last_mut() {
             inputs[1] = Some(input);
@@ -65,11 +65,11 @@ impl Merged {
         let moved = |side: usize, from: Vec<usize>| -> Vec<usize> {
             from.into_iter().filter_map(|place| places[side].get(place).copied()).collect()
         };
-        let settle = |(mut simple, inputs): (Simple, [Option<Input>; 2])| {
+        let settle = |(mut simple, inputs): (Simple, [Option<InputSource>; 2])| {
             let mut pipes = Vec::new();
             for (side, input) in inputs.into_iter().enumerate() {
                 match input {
-                    Some(Input::Pipe(from)) => pipes.append(&mut moved(side, from)),
+                    Some(InputSource::Pipe(from)) => pipes.append(&mut moved(side, from)),
                     Some(input) => simple.input = input,
                     None => {}
                 }
@@ -77,7 +77,7 @@ impl Merged {
             if !pipes.is_empty() {
                 pipes.sort_unstable();
                 pipes.dedup();
-                simple.input = Input::Pipe(pipes);
+                simple.input = InputSource::Pipe(pipes);
             }
             simple
         };
@@ -88,7 +88,7 @@ impl Merged {
 /// Whether two readings of a command say the same; which commands write to a pipe may differ.
 fn same(one: &Simple, other: &Simple) -> bool {
     let inputs = match (&one.input, &other.input) {
-        (Input::Pipe(_), Input::Pipe(_)) => true,
+        (InputSource::Pipe(_), InputSource::Pipe(_)) => true,
         (one, other) => one == other,
     };
     inputs

@@ -1,6 +1,6 @@
 //! Parameters in braces: `${name}` and all that may follow the name.
 
-use crate::script::Word;
+use crate::script::ShellWord;
 
 use super::compound::unknown;
 use super::reader::{Reader, Result, Stop};
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// All up to the brace that closes the parameter; the word after its operator as far as it is known.
-    fn parameter_rest(&mut self, in_quotes: bool) -> Result<Word> {
+    fn parameter_rest(&mut self, in_quotes: bool) -> Result<ShellWord> {
         let mut builder = Builder::default();
         loop {
             match self.peek() {
@@ -113,7 +113,7 @@ impl Reader<'_> {
         let word = builder.into_word();
         Ok(match word.literal() {
             Some(text) if text.starts_with([':', '=']) => {
-                Word::new(text.trim_start_matches(':').trim_start_matches('=').to_owned())
+                ShellWord::new(text.trim_start_matches(':').trim_start_matches('=').to_owned())
             }
             _ => unknown(),
         })

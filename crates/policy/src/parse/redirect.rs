@@ -1,6 +1,6 @@
 //! Redirections.
 
-use crate::script::{Input, Redirect, RedirectKind, Word, WordPiece};
+use crate::script::{InputSource, Redirect, RedirectKind, ShellWord, WordPiece};
 
 use super::command::Draft;
 use super::compound::unknown;
@@ -26,7 +26,7 @@ impl Reader<'_> {
         }
         let input = draft.simple.input.clone();
         let any = draft.other_redirects || !draft.simple.redirects.is_empty();
-        if input != Input::Inherited {
+        if input != InputSource::Inherited {
             self.feed_group(start, &input, draft.documents);
         }
         if any {
@@ -35,8 +35,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn feed_group(&mut self, start: usize, input: &Input, documents: usize) {
-        let fed = |input: &Input| *input == Input::Inherited;
+    fn feed_group(&mut self, start: usize, input: &InputSource, documents: usize) {
+        let fed = |input: &InputSource| *input == InputSource::Inherited;
         let places: Vec<usize> = (start..self.found.commands.len())
             .filter(|place| fed(&self.found.commands[*place].input))
             .collect();
@@ -130,9 +130,9 @@ impl Reader<'_> {
         let target = self.target()?;
         let inside = before..self.found.commands.len();
         if to_input && substitution {
-            draft.simple.input = Input::Pipe(inside.collect());
+            draft.simple.input = InputSource::Pipe(inside.collect());
         } else if to_input {
-            draft.simple.input = Input::File(target.clone());
+            draft.simple.input = InputSource::File(target.clone());
         } else if substitution {
             draft.readers.push(inside);
         }
@@ -144,7 +144,7 @@ impl Reader<'_> {
     }
 
     /// The word after a redirection.
-    fn target(&mut self) -> Result<Word> {
+    fn target(&mut self) -> Result<ShellWord> {
         self.blanks();
         if self.word_ends() {
             return Err(self.refused("a redirection has no target"));
@@ -171,7 +171,7 @@ impl Reader<'_> {
             && target.literal().as_deref() != Some("-")
         {
             draft.simple.input =
-                Input::File(Word { pieces: vec![WordPiece::Unknown { splits: false }] });
+                InputSource::File(ShellWord { pieces: vec![WordPiece::Unknown { splits: false }] });
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Reader<'_> {
         text.pieces.push(WordPiece::Literal("\n".to_owned()));
         draft.other_redirects = true;
         if descriptor.unwrap_or(0) == 0 {
-            draft.simple.input = Input::Text(text);
+            draft.simple.input = InputSource::Text(text);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! `NAME=value` are assignments; `‹*›` is a pattern, `‹~›` a tilde, `$` something unknown that may split, `"$"` something unknown
 //! that does not. `<f`, `>f`, `>>f` and `<>f` are redirections. At the end of a line stand the input (`from 0 1`, `from file f`,
-//! `from text …`), `calls` for a call of a function of the same text, and `apart`. Unclear things come last, after `?`.
+//! `from text …`), `calls` for a call of a function of the same text, and `apart`. NotUnderstood things come last, after `?`.
 
 mod bash;
 mod both;
@@ -13,7 +13,7 @@ mod posix;
 use std::fmt::Write;
 
 use super::parse_text;
-use crate::script::{Input, RedirectKind, Script, Simple, Word, WordPiece};
+use crate::script::{InputSource, RedirectKind, Script, ShellWord, Simple, WordPiece};
 
 /// Compares what is found in a text with the short form of it.
 #[track_caller]
@@ -44,16 +44,16 @@ fn command(simple: &Simple) -> String {
         parts.push(format!("{operator}{}", word(&redirect.target)));
     }
     match &simple.input {
-        Input::Inherited => {}
-        Input::Pipe(places) => {
+        InputSource::Inherited => {}
+        InputSource::Pipe(places) => {
             let mut from = "from".to_owned();
             for place in places {
                 write!(from, " {place}").expect("a string takes everything");
             }
             parts.push(from);
         }
-        Input::Text(text) => parts.push(format!("from text {}", word(text))),
-        Input::File(file) => parts.push(format!("from file {}", word(file))),
+        InputSource::Text(text) => parts.push(format!("from text {}", word(text))),
+        InputSource::File(file) => parts.push(format!("from file {}", word(file))),
     }
     if simple.calls_function {
         parts.push("calls".to_owned());
@@ -64,7 +64,7 @@ fn command(simple: &Simple) -> String {
     parts.join(" ")
 }
 
-fn word(word: &Word) -> String {
+fn word(word: &ShellWord) -> String {
     let mut shown = String::new();
     for piece in &word.pieces {
         match piece {

@@ -1,6 +1,6 @@
 //! Words: quotes, escapes, patterns, tildes.
 
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 use super::brace;
 use super::reader::{Reader, Result, Stop};
@@ -99,7 +99,7 @@ impl Builder {
     }
 
     /// The word, its braces taken for letters.
-    pub(super) fn into_word(mut self) -> Word {
+    pub(super) fn into_word(mut self) -> ShellWord {
         self.flush();
         brace::joined(self.parts)
     }
@@ -107,7 +107,7 @@ impl Builder {
 
 impl Reader<'_> {
     /// Reads one word; braces may make several of it.
-    pub(super) fn words(&mut self, how: How) -> Result<Vec<Word>> {
+    pub(super) fn words(&mut self, how: How) -> Result<Vec<ShellWord>> {
         let depth = self.deeper()?;
         let mut builder = Builder::default();
         let assigns = matches!(how, How::Plain | How::Declaration) && self.looks_like_assignment();

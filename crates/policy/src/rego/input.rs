@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::decision::Decision;
 use crate::judged::{Judged, PartKind};
 use crate::rules::facts::{name, text};
-use crate::script::Word;
+use crate::script::ShellWord;
 use crate::verdict::part::PartVerdict;
 
 /// The document that Rego sees as `input`:
@@ -53,7 +53,7 @@ pub fn input_document(parts: &[PartVerdict], stands: Decision, context: &Context
 
 fn command(part: &PartVerdict) -> Value {
     let judged = &part.judged;
-    let words: Vec<String> = judged.words.iter().map(Word::display).collect();
+    let words: Vec<String> = judged.words.iter().map(ShellWord::display).collect();
     json!({
         "part": judged.part.as_str(),
         "program": program(judged),

@@ -7,7 +7,7 @@ use crate::category::Categories;
 use crate::context::Context;
 use crate::judged::{Judged, PartKind};
 use crate::rules::built_in::effective;
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 /// Where programs of the system lie. A rule that allows `git` means the one in there, not any file of that name.
 const SYSTEM_PROGRAMS: [&str; 6] =
@@ -65,7 +65,7 @@ impl<'a> Facts<'a> {
 
     /// How much of the joined words is the path ahead of the program's name.
     pub(crate) fn before_name(&self) -> usize {
-        let program = self.judged.words.first().map(Word::display).unwrap_or_default();
+        let program = self.judged.words.first().map(ShellWord::display).unwrap_or_default();
         program.len() - name(&program).len()
     }
 
@@ -85,7 +85,7 @@ impl<'a> Facts<'a> {
 }
 
 /// The text of a word, where nothing in it depends on variables or on the files that there are.
-pub(crate) fn text(word: &Word) -> Option<Cow<'_, str>> {
+pub(crate) fn text(word: &ShellWord) -> Option<Cow<'_, str>> {
     let is_known = |piece: &WordPiece| matches!(piece, WordPiece::Literal(_) | WordPiece::Tilde(_));
     match word.literal() {
         None if word.pieces.iter().all(is_known) => Some(Cow::Owned(word.display())),

@@ -2,11 +2,11 @@
 
 use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{Judged, PartKind, PathAccess};
+use crate::judged::{AccessKind, Judged, PartKind};
 use crate::layer::Layer;
 use crate::rules::built_in::{built_in, effective};
 use crate::rules::facts::{Facts, is_system_program, name};
-use crate::script::Word;
+use crate::script::ShellWord;
 use crate::verdict::part::PartVerdict;
 use crate::verdict::remedy::Remedy;
 use crate::verdict::rule_info::RuleInfo;
@@ -15,7 +15,7 @@ use crate::verdict::rule_info::RuleInfo;
 const LONGEST: usize = 12;
 
 /// Judges a program with its arguments.
-pub(crate) type JudgeWords<'a> = &'a dyn Fn(&[Word], &Context) -> Vec<Judged>;
+pub(crate) type JudgeWords<'a> = &'a dyn Fn(&[ShellWord], &Context) -> Vec<Judged>;
 
 /// The smallest rules of the user that would have let all parts run, or why there are none. `is_taken` says whether the user
 /// has a rule of a name.
@@ -135,7 +135,7 @@ fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<
     Ok(Allowing { name, matcher: format!("prefix = [{}]\n{exact}", quoted.join(", ")) })
 }
 
-fn path(access: PathAccess, path: &str) -> Allowing {
+fn path(access: AccessKind, path: &str) -> Allowing {
     let glob = quote(&globset::escape(path));
     let access = access.as_str();
     let matcher = format!("path = {glob}\naccess = \"{access}\"\n");

@@ -9,7 +9,7 @@ use toml::Spanned;
 use crate::category::{Categories, Category};
 use crate::decision::Decision;
 use crate::error::Problem;
-use crate::judged::PathAccess;
+use crate::judged::AccessKind;
 use crate::layer::Layer;
 use crate::rules::file::{OneOrMany, RawRule, Source};
 use crate::verdict::rule_info::RuleInfo;
@@ -28,7 +28,7 @@ pub(crate) struct Rule {
     /// Over paths; empty where the rule has none.
     pub(crate) paths: Vec<String>,
     /// What is done to the path; none for anything.
-    pub(crate) access: Option<PathAccess>,
+    pub(crate) access: Option<AccessKind>,
     pub(crate) categories: Option<Named>,
     pub(crate) network: Option<Network>,
 }
@@ -181,15 +181,15 @@ impl RuleReader<'_> {
         Ok(texts)
     }
 
-    fn access(&self, raw: &RawRule) -> Result<Option<PathAccess>, Problem> {
+    fn access(&self, raw: &RawRule) -> Result<Option<AccessKind>, Problem> {
         let Some(access) = &raw.access else { return Ok(None) };
         if raw.path.is_none() {
             return Err(self.wrong(access, "`access` is about a path", "write `path` as well"));
         }
         match access.get_ref().as_str() {
-            "read" => Ok(Some(PathAccess::Read)),
-            "write" => Ok(Some(PathAccess::Write)),
-            "delete" => Ok(Some(PathAccess::Delete)),
+            "read" => Ok(Some(AccessKind::Read)),
+            "write" => Ok(Some(AccessKind::Write)),
+            "delete" => Ok(Some(AccessKind::Delete)),
             "any" => Ok(None),
             _ => Err(self.unknown(access, "access", &["read", "write", "delete", "any"])),
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// One argument as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word {
+pub struct ShellWord {
     /// Its pieces, one after the other.
     pub pieces: Vec<WordPiece>,
 }
@@ -25,7 +25,7 @@ pub enum WordPiece {
     },
 }
 
-impl Word {
+impl ShellWord {
     /// A word that is wholly known.
     pub fn new(text: impl Into<String>) -> Self {
         Self { pieces: vec![WordPiece::Literal(text.into())] }

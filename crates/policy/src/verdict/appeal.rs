@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::judged::Judged;
 use crate::rules::Rules;
 use crate::rules::remedy::why_it_stays;
-use crate::script::Word;
+use crate::script::ShellWord;
 use crate::verdict::part::PartVerdict;
 use crate::verdict::remedy::Remedy;
 use crate::verdict::rule_info::RuleInfo;
@@ -17,7 +17,7 @@ use crate::verdict::rule_info::RuleInfo;
 #[derive(Clone)]
 pub(crate) struct Appeal {
     pub(crate) rules: Arc<Rules>,
-    pub(crate) judge: fn(&[Word], &Context) -> Vec<Judged>,
+    pub(crate) judge: fn(&[ShellWord], &Context) -> Vec<Judged>,
     pub(crate) context: Context,
     /// A rule about the whole that keeps it from running, whatever is said about its parts.
     pub(crate) stopped_by: Option<Arc<RuleInfo>>,

@@ -2,7 +2,7 @@
 
 use offshoot_text::markers::has_markers_of;
 
-use crate::codec::{FormatError, Input, put_bytes, put_varint};
+use crate::codec::{Decoder, FormatError, put_bytes, put_varint};
 use crate::entry::conflict_kind::ConflictKind;
 use crate::entry::{ALL_FLAGS, Entry, HAS_CONFLICT};
 use crate::path::VaultPath;
@@ -94,7 +94,7 @@ impl ConflictRecord {
         self.beside.iter().for_each(|path| put_bytes(out, &path.relative()));
     }
 
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, FormatError> {
+    pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Self, FormatError> {
         let kinds = decode_kinds(input.varint()?)?;
         let marker_lengths = decode_sorted(input, |input| {
             let length = usize::try_from(input.varint()?).unwrap_or(0);
@@ -127,7 +127,7 @@ fn put_version(out: &mut Vec<u8>, version: Option<&Version>) {
     }
 }
 
-fn decode_version(input: &mut Input<'_>) -> Result<Option<Version>, FormatError> {
+fn decode_version(input: &mut Decoder<'_>) -> Result<Option<Version>, FormatError> {
     match input.byte()? {
         0 => return Ok(None),
         1 => {}
@@ -140,7 +140,7 @@ fn decode_version(input: &mut Input<'_>) -> Result<Option<Version>, FormatError>
     Ok(Some(Version { path, entry }))
 }
 
-fn decode_path(input: &mut Input<'_>) -> Result<VaultPath, FormatError> {
+fn decode_path(input: &mut Decoder<'_>) -> Result<VaultPath, FormatError> {
     let bytes = input.bytes()?;
     let path = VaultPath::parse(bytes).ok().filter(|path| path.relative() == bytes);
     path.ok_or(FormatError("a version has an impossible path"))
@@ -158,8 +158,8 @@ fn decode_kinds(bits: u64) -> Result<Vec<ConflictKind>, FormatError> {
 
 /// A list in order, each item once.
 fn decode_sorted<T: Ord>(
-    input: &mut Input<'_>,
-    item: impl Fn(&mut Input<'_>) -> Result<T, FormatError>,
+    input: &mut Decoder<'_>,
+    item: impl Fn(&mut Decoder<'_>) -> Result<T, FormatError>,
 ) -> Result<Vec<T>, FormatError> {
     let mut items: Vec<T> = Vec::new();
     for _ in 0..input.varint()? {

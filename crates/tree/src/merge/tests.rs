@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offshoot_host::Mtime;
-use offshoot_store::{Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
+use offshoot_store::{Hash, ListedObject, ObjectBackend, ObjectKind, Put, StoreError};
 
 use super::*;
 use crate::edit::TreeEditor;
@@ -65,7 +65,7 @@ impl ObjectBackend for Counting {
         _: Option<&Hash>,
         _: usize,
         _: usize,
-    ) -> Result<Vec<Listed>, StoreError> {
+    ) -> Result<Vec<ListedObject>, StoreError> {
         // A merge looks at no other objects than those it names.
         Ok(Vec::new())
     }

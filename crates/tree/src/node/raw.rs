@@ -4,7 +4,7 @@
 //! than everything else.
 
 use super::{Child, NODE_MAGIC, Node, PLAIN, decode};
-use crate::codec::{FormatError, Input, put_bytes};
+use crate::codec::{Decoder, FormatError, put_bytes};
 use crate::entry::{Body, Entry};
 use crate::path::is_name;
 
@@ -88,8 +88,8 @@ impl<'a> RawNode<'a> {
     }
 
     /// What follows the head of a leaf, and how many entries that is.
-    fn begin_leaf(bytes: &'a [u8]) -> Result<(Input<'a>, u64), FormatError> {
-        let mut input = Input::new(bytes);
+    fn begin_leaf(bytes: &'a [u8]) -> Result<(Decoder<'a>, u64), FormatError> {
+        let mut input = Decoder::new(bytes);
         let head = input.take(LEVEL + 1)?;
         if !head.starts_with(NODE_MAGIC) || head[NODE_MAGIC.len()] != PLAIN {
             // One with conflicts, or of a kind that is refused: looked at with all care.
@@ -101,16 +101,16 @@ impl<'a> RawNode<'a> {
 }
 
 impl<'a> RawEntry<'a> {
-    fn read(input: &mut Input<'a>) -> Result<Self, FormatError> {
+    fn read(input: &mut Decoder<'a>) -> Result<Self, FormatError> {
         let start = input.rest();
         let skipped = Entry::skip(input)?;
         let bytes = &start[..start.len() - input.left()];
         let Some(skipped) = skipped else {
-            let mut again = Input::new(start);
+            let mut again = Decoder::new(start);
             let entry = Entry::decode(&mut again)?;
             *input = again;
             let bytes = &start[..start.len() - input.left()];
-            let name = Input::new(start).bytes()?;
+            let name = Decoder::new(start).bytes()?;
             let (size, beneath) = match &entry.body {
                 Body::File { size, .. } => (*size, 0),
                 Body::Directory(dir) => (dir.bytes, dir.entries),
@@ -143,7 +143,7 @@ impl<'a> RawEntry<'a> {
     pub(crate) fn decode(&self) -> Result<Entry, FormatError> {
         match &self.content {
             Content::Decoded(entry) => Ok((**entry).clone()),
-            _ => Entry::decode(&mut Input::new(self.bytes)),
+            _ => Entry::decode(&mut Decoder::new(self.bytes)),
         }
     }
 

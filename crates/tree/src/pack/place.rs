@@ -2,7 +2,7 @@
 
 use offshoot_store::{Hash, Id};
 
-use crate::codec::{FormatError, Input, put_varint};
+use crate::codec::{Decoder, FormatError, put_varint};
 
 /// Content up to this length is one record; longer content is cut into chunks.
 pub const WHOLE_LIMIT: u64 = 1 << 20;
@@ -35,7 +35,7 @@ impl PackPlace {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
-        let mut input = Input::new(bytes);
+        let mut input = Decoder::new(bytes);
         let pack = Id::from_bytes(input.array()?);
         let place = Self { pack, offset: input.varint()?, length: input.varint()? };
         input.end()?;
@@ -52,7 +52,7 @@ pub(crate) fn encode_chunks(chunks: &[ChunkRef], out: &mut Vec<u8>) {
 }
 
 pub(crate) fn decode_chunks(bytes: &[u8]) -> Result<Vec<ChunkRef>, FormatError> {
-    let mut input = Input::new(bytes);
+    let mut input = Decoder::new(bytes);
     let count = input.varint()?;
     let mut chunks = Vec::new();
     for _ in 0..count {

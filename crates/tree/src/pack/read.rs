@@ -7,9 +7,9 @@ use std::path::Path;
 
 use offshoot_store::{Hash, Id};
 
-use crate::codec::{FormatError, Input};
+use crate::codec::{Decoder, FormatError};
 use crate::pack::place::PackPlace;
-use crate::pack::record::{Head, LONGEST_HEAD, LONGEST_RECORD, MAGIC, Record};
+use crate::pack::record::{Head, LONGEST_HEAD, LONGEST_RECORD, MAGIC, PackRecord};
 
 /// An open pack.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl PackFile {
     /// The verified bytes of the record of that id.
     pub fn read(&self, place: &PackPlace, id: &Hash) -> io::Result<Vec<u8>> {
         let encoded = self.record(place)?;
-        let record = Record::decode(&encoded).map_err(|FormatError(text)| damaged(text))?;
+        let record = PackRecord::decode(&encoded).map_err(|FormatError(text)| damaged(text))?;
         if record.id != *id {
             return Err(damaged("there is another record at that place"));
         }
@@ -47,7 +47,7 @@ impl PackFile {
     pub fn length(&self, place: &PackPlace, id: &Hash) -> io::Result<u64> {
         let mut head = vec![0; LONGEST_HEAD.min(place.length as usize)];
         self.file.read_exact_at(&mut head, place.offset)?;
-        let head = Head::read(&mut Input::new(&head)).map_err(|error| damaged(error.0))?;
+        let head = Head::read(&mut Decoder::new(&head)).map_err(|error| damaged(error.0))?;
         if head.id == *id { Ok(head.length) } else { Err(damaged("there is another record there")) }
     }
 
@@ -93,7 +93,7 @@ impl Records<'_> {
     fn head(&self) -> io::Result<(u64, u64, Hash)> {
         let mut bytes = vec![0; LONGEST_HEAD.min((self.end - self.at) as usize)];
         self.pack.file.read_exact_at(&mut bytes, self.at)?;
-        let mut input = Input::new(&bytes);
+        let mut input = Decoder::new(&bytes);
         let head = Head::read(&mut input).map_err(|error| damaged(error.0))?;
         let length = (bytes.len() - input.left()) as u64 + head.stored;
         if self.at + length > self.end {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use offshoot_store::Hash;
 
-use crate::codec::{FormatError, Input, put_varint};
+use crate::codec::{Decoder, FormatError, put_varint};
 
 /// What every pack starts with.
 pub(crate) const MAGIC: &[u8; 4] = b"OPK\x01";
@@ -19,7 +19,7 @@ const LEVEL: i32 = 3;
 
 /// One record as it is in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct PackRecord<'a> {
     /// The BLAKE3 of its bytes.
     pub id: Hash,
     /// How many bytes it holds.
@@ -28,7 +28,7 @@ pub struct Record<'a> {
     stored: Cow<'a, [u8]>,
 }
 
-impl<'a> Record<'a> {
+impl<'a> PackRecord<'a> {
     /// A record of these bytes; compressed where that saves at least a sixteenth.
     pub fn new(id: Hash, bytes: &'a [u8]) -> Self {
         let length = bytes.len() as u64;
@@ -52,7 +52,7 @@ impl<'a> Record<'a> {
 
     /// Reads a whole record.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
-        let mut input = Input::new(bytes);
+        let mut input = Decoder::new(bytes);
         let head = Head::read(&mut input)?;
         let stored = input.take(head.stored as usize)?;
         input.end()?;
@@ -84,7 +84,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    pub(crate) fn read(input: &mut Input<'_>) -> Result<Self, FormatError> {
+    pub(crate) fn read(input: &mut Decoder<'_>) -> Result<Self, FormatError> {
         let compressed = match input.byte()? {
             0 => false,
             COMPRESSED => true,
@@ -104,8 +104,8 @@ mod tests {
 
     fn round_trip(bytes: &[u8]) -> usize {
         let id = *blake3::hash(bytes).as_bytes();
-        let encoded = Record::new(id, bytes).encode();
-        let record = Record::decode(&encoded).unwrap();
+        let encoded = PackRecord::new(id, bytes).encode();
+        let record = PackRecord::decode(&encoded).unwrap();
         assert_eq!((record.id, record.length), (id, bytes.len() as u64));
         assert_eq!(record.bytes().unwrap(), bytes);
         encoded.len()
@@ -124,11 +124,11 @@ mod tests {
     #[test]
     fn every_changed_byte_is_noticed() {
         let bytes = b"some bytes, some bytes, some bytes, some bytes, some bytes".repeat(3);
-        let encoded = Record::new(*blake3::hash(&bytes).as_bytes(), &bytes).encode();
+        let encoded = PackRecord::new(*blake3::hash(&bytes).as_bytes(), &bytes).encode();
         for at in 0..encoded.len() {
             let mut damaged = encoded.clone();
             damaged[at] ^= 0x41;
-            let read = Record::decode(&damaged).and_then(|record| {
+            let read = PackRecord::decode(&damaged).and_then(|record| {
                 let id = record.id;
                 record.bytes().map(|read| (id, read))
             });
@@ -136,7 +136,7 @@ mod tests {
             assert!(read.is_err() || read != Ok(original.clone()) || at == 0, "byte {at}");
         }
         for length in 0..encoded.len() {
-            assert!(Record::decode(&encoded[..length]).is_err(), "cut at {length}");
+            assert!(PackRecord::decode(&encoded[..length]).is_err(), "cut at {length}");
         }
     }
 }

@@ -10,7 +10,7 @@ use offshoot_store::{Hash, Id, PackRow};
 
 use crate::error::{Result, io_error};
 use crate::pack::place::PackPlace;
-use crate::pack::record::{MAGIC, Record};
+use crate::pack::record::{MAGIC, PackRecord};
 
 /// A pack being written. Dropped without being sealed, it is removed.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl PackWriter {
 
     /// Adds bytes under their id.
     pub fn add(&mut self, id: Hash, bytes: &[u8]) -> Result<PackPlace> {
-        self.add_record(&Record::new(id, bytes).encode())
+        self.add_record(&PackRecord::new(id, bytes).encode())
     }
 
     /// Adds a record of another pack as it is.

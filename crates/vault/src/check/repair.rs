@@ -9,7 +9,7 @@ use std::fs;
 
 use offshoot_host::disk;
 use offshoot_store::{Hash, Id, ObjectKind, StoreError};
-use offshoot_tree::links::Record;
+use offshoot_tree::links::LinkRecord;
 use offshoot_tree::{BlobId, Body, DirRef, Entry, NodeId, Place, PlaceStart, RootId};
 
 use self::find::Finder;
@@ -251,7 +251,7 @@ impl Repair<'_> {
         let rows = self.vault.read(|reader| Ok(reader.link_rows(REFERENCE)?))?;
         let mut referred: HashSet<Hash> = HashSet::new();
         for short in rows.iter().filter_map(|(_, short)| short.as_ref()) {
-            if let Some(Record::SameAs(root)) = Record::decode(short) {
+            if let Some(LinkRecord::SameAs(root)) = LinkRecord::decode(short) {
                 referred.insert(root.0);
             }
         }

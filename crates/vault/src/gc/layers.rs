@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use offshoot_host::disk;
-use offshoot_store::{Hash, Id, LayerRow, Listed, ObjectKind, Reader, StackRow};
+use offshoot_store::{Hash, Id, LayerRow, ListedObject, ObjectKind, Reader, StackRow};
 use offshoot_tree::{BlobId, Place, PlaceStart, START};
 
 use super::Collector;
@@ -198,7 +198,7 @@ fn missing(error: std::io::Error) -> std::io::Result<()> {
 pub(crate) fn each_place(
     vault: &Vault,
     kind: ObjectKind,
-    mut visit: impl FnMut(&Listed, PlaceStart),
+    mut visit: impl FnMut(&ListedObject, PlaceStart),
 ) -> Result<()> {
     let mut after: Option<Hash> = None;
     loop {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use offshoot_store::{Hash, Listed, ObjectKind};
-use offshoot_tree::links::Record;
+use offshoot_store::{Hash, ListedObject, ObjectKind};
+use offshoot_tree::links::LinkRecord;
 use offshoot_tree::{BlobId, NodeId, RootId, START};
 
 use super::Collector;
@@ -30,7 +30,7 @@ impl Collector<'_> {
             let page = backend.list_values(kind, after.as_ref(), PAGE, START)?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
-            let mut garbage: Vec<Listed> =
+            let mut garbage: Vec<ListedObject> =
                 page.into_iter().filter(|object| !self.is_marked(kind, &object.id)).collect();
             while !garbage.is_empty() {
                 let rest = garbage.split_off(garbage.len().min(slice));
@@ -54,7 +54,12 @@ impl Collector<'_> {
     }
 
     /// Takes one slice; gives the length of the next.
-    fn take(&mut self, kind: ObjectKind, mut slice: Vec<Listed>, length: usize) -> Result<usize> {
+    fn take(
+        &mut self,
+        kind: ObjectKind,
+        mut slice: Vec<ListedObject>,
+        length: usize,
+    ) -> Result<usize> {
         let mut next = length;
         if !self.options.dry_run {
             slice = self.closed(|collector, closed| {
@@ -90,8 +95,8 @@ impl Collector<'_> {
             // A list that others refer to stays; it goes when they do.
             let referred: Vec<Hash> = links
                 .iter()
-                .filter_map(|(_, short)| match Record::decode(short.as_ref()?) {
-                    Some(Record::SameAs(root)) => Some(root.0),
+                .filter_map(|(_, short)| match LinkRecord::decode(short.as_ref()?) {
+                    Some(LinkRecord::SameAs(root)) => Some(root.0),
                     _ => None,
                 })
                 .collect();

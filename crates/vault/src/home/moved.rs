@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use offshoot_host::{FolderIdentity, disk};
 use offshoot_tree::{Entry, EntryKind};
 
-use super::{Home, Listed, Result};
+use super::{Home, ListedVault, Result};
 use crate::refs::Binding;
 use crate::vault::Vault;
 
@@ -16,7 +16,7 @@ use crate::vault::Vault;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedFolder {
     /// The vault.
-    pub vault: Listed,
+    pub vault: ListedVault,
     /// What it is bound to, by the path that is gone.
     pub binding: Binding,
     /// Where the folder is now.
@@ -40,7 +40,7 @@ impl Home {
         }
         // The one that was bound last, where several were.
         gone.sort_by_key(|(_, binding, _)| std::cmp::Reverse(binding.created_ms));
-        let found = |listed: &Listed, binding: &Binding, folder: &Path, certain| {
+        let found = |listed: &ListedVault, binding: &Binding, folder: &Path, certain| {
             let (vault, binding, folder) = (listed.clone(), binding.clone(), folder.to_owned());
             Some(MovedFolder { vault, binding, folder, certain })
         };

@@ -15,7 +15,7 @@ use foldhash::fast::RandomState;
 use offshoot_host::disk::split_last;
 use offshoot_host::{Mtime, Xattr};
 use offshoot_store::Id;
-use offshoot_tree::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
+use offshoot_tree::codec::{Decoder, FormatError, put_bytes, put_varint, put_zigzag};
 use offshoot_tree::{BlobId, RootId};
 use rustix::fs::Stat;
 
@@ -194,7 +194,7 @@ fn parse_all(
     bytes: &[u8],
     has_root: impl FnOnce(&RootId) -> bool,
 ) -> Result<KnownFiles<'_>, FormatError> {
-    let mut input = Input::new(bytes);
+    let mut input = Decoder::new(bytes);
     if input.take(4)? != MAGIC {
         return Err(FormatError("another version"));
     }
@@ -228,7 +228,7 @@ fn parse_all(
     Ok(known)
 }
 
-fn parse_time(input: &mut Input<'_>) -> Result<Mtime, FormatError> {
+fn parse_time(input: &mut Decoder<'_>) -> Result<Mtime, FormatError> {
     Ok(Mtime { seconds: input.zigzag()?, nanoseconds: input.varint_u32()? })
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use offshoot_store::Id;
 
 use super::note::ExecNote;
-use super::running::Running;
+use super::running::RunningExec;
 use crate::error::{Result, io_error};
 use crate::refs::to_json;
 
@@ -40,7 +40,7 @@ impl Drop for JoinNote {
     }
 }
 
-impl Running {
+impl RunningExec {
     /// Where others can join it, if it was started so that they can.
     pub fn door(&self) -> Option<PathBuf> {
         let door = door(&self.place);

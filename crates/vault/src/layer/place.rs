@@ -11,7 +11,7 @@ use std::path::Path;
 
 use offshoot_host::disk;
 use offshoot_host::disk::{join, split_last};
-use offshoot_tree::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
+use offshoot_tree::codec::{Decoder, FormatError, put_bytes, put_varint, put_zigzag};
 use offshoot_tree::links::Lookup;
 use offshoot_tree::{Body, Entry};
 use rustix::fs::{AtFlags, Mode, Stat};
@@ -106,7 +106,7 @@ impl Noted {
         put_time(out, self.changed);
     }
 
-    fn decode(input: &mut Input<'_>) -> Result<Self, FormatError> {
+    fn decode(input: &mut Decoder<'_>) -> Result<Self, FormatError> {
         let mut number = || input.varint();
         let inode = (number()?, number()?);
         let (mode, links) = (number()? as u32, number()?);
@@ -122,7 +122,7 @@ fn put_time(out: &mut Vec<u8>, (seconds, nanoseconds): (i64, i64)) {
     put_zigzag(out, nanoseconds);
 }
 
-fn take_time(input: &mut Input<'_>) -> Result<(i64, i64), FormatError> {
+fn take_time(input: &mut Decoder<'_>) -> Result<(i64, i64), FormatError> {
     Ok((input.zigzag()?, input.zigzag()?))
 }
 
@@ -224,7 +224,7 @@ impl PlacedLinks {
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
-        let mut input = Input::new(bytes);
+        let mut input = Decoder::new(bytes);
         if input.array()? != MAGIC {
             return Err(FormatError("it does not say which links were placed"));
         }

@@ -13,7 +13,7 @@ use crate::vault::Vault;
 
 /// A command that is running, or was when it was found.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningExec {
     /// What is known about it.
     pub note: ExecNote,
     /// Where it writes, as long as it does.
@@ -22,7 +22,7 @@ pub struct Running {
     held: File,
 }
 
-impl Running {
+impl RunningExec {
     fn find(place: &Path) -> Option<Self> {
         let note = ExecNote::read(place).filter(|note| note.owner == UpperOwner::Exec)?;
         // Asked first, because trying a lock can get in the way of somebody who clears up after the dead.
@@ -88,19 +88,19 @@ impl Vault {
     }
 
     /// The commands that run now, in the order of their starts.
-    pub fn running(&self) -> Result<Vec<Running>> {
+    pub fn running(&self) -> Result<Vec<RunningExec>> {
         running_below(&self.layers_dir())
     }
 }
 
 /// The commands that write a layer in a directory of layers, in the order of their starts.
-pub(crate) fn running_below(layers: &Path) -> Result<Vec<Running>> {
+pub(crate) fn running_below(layers: &Path) -> Result<Vec<RunningExec>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(layers).map_err(io_error("read", layers))? {
         let path = entry.map_err(io_error("read", layers))?.path();
         if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
-            let running = Running::find(&path);
-            found.extend(running.as_ref().map(Running::joined).unwrap_or_default());
+            let running = RunningExec::find(&path);
+            found.extend(running.as_ref().map(RunningExec::joined).unwrap_or_default());
             found.extend(running);
         }
     }

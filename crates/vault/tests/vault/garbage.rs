@@ -52,7 +52,7 @@ enum Fault {
 }
 
 /// A command that runs: where it writes, and upon what.
-struct Running {
+struct RunningExec {
     upper: Upper,
     workspace: Id,
     base: Id,
@@ -75,7 +75,7 @@ struct Case {
     /// Checkpoints that were made by themselves.
     automatic: BTreeSet<String>,
     refs: Refs,
-    running: Vec<Running>,
+    running: Vec<RunningExec>,
     /// How many contents were moved to packs by collections.
     packed: u64,
     names: u32,
@@ -248,7 +248,7 @@ impl Case {
             fs::write(upper.dir().join(&name), &bytes).unwrap();
             files.insert(name, bytes);
         }
-        self.running.push(Running { upper, workspace: workspace.id, base, files });
+        self.running.push(RunningExec { upper, workspace: workspace.id, base, files });
     }
 
     /// Ends a command: what it wrote is adopted, also where its workspace is gone.
@@ -257,7 +257,7 @@ impl Case {
             return;
         }
         let at = self.rng.below(self.running.len() as u64) as usize;
-        let Running { upper, workspace, files, .. } = self.running.swap_remove(at);
+        let RunningExec { upper, workspace, files, .. } = self.running.swap_remove(at);
         let held = self.vault.hold().unwrap();
         let adopted = self.vault.adopt(upper, &PlainAccess).unwrap();
         let here = self.vault.workspace(&workspace).unwrap();

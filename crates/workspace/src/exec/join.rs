@@ -3,7 +3,7 @@
 use offshoot_protocol::ExecState as State;
 use offshoot_sandbox::{SandboxError, Status, Timeout};
 use offshoot_store::{Id, ProcessMark};
-use offshoot_vault::{ExecNote, Running};
+use offshoot_vault::{ExecNote, RunningExec};
 
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::runtime::{Execution, ProxyRuntime, mark_inside};
@@ -11,7 +11,7 @@ use crate::error::{Result, ServiceError};
 
 impl ProxyRuntime<'_> {
     /// The session that runs in a workspace and can be joined.
-    pub(super) fn session_in(&self, workspace: &Id) -> Result<Option<Running>> {
+    pub(super) fn session_in(&self, workspace: &Id) -> Result<Option<RunningExec>> {
         let mut running = self.vault.running()?.into_iter();
         Ok(running.find(|running| running.note.workspace == *workspace && running.door().is_some()))
     }
@@ -21,7 +21,7 @@ impl ProxyRuntime<'_> {
     pub(super) fn join(
         &self,
         execution: &mut Execution<'_>,
-        session: &Running,
+        session: &RunningExec,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<bool> {
         mark_inside(execution);

@@ -7,7 +7,7 @@ use offshoot_tree::{Body, Entry, Meta, RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::{Actor, NewContent, Vault, Workspace};
 
 use super::repository::{Dropped, dropped};
-use super::{Mixed, Outcome, ReviewItem, Tally, Wanted};
+use super::{Mixed, PieceOutcome, ReviewItem, Tally, Wanted};
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
 use crate::git::git_directory;
@@ -15,7 +15,7 @@ use crate::git::git_directory;
 /// What is to be done with one path; contents are stored already.
 struct Step<'i> {
     item: &'i ReviewItem,
-    outcome: Outcome,
+    outcome: PieceOutcome,
     content: Option<NewContent>,
 }
 
@@ -34,8 +34,8 @@ pub(super) fn apply(
     for item in items {
         let outcome = item.outcome(Wanted::NotDropped);
         let content = match &outcome {
-            Outcome::After => continue,
-            Outcome::Mixed(Mixed { content: Some(bytes), .. }) => {
+            PieceOutcome::After => continue,
+            PieceOutcome::Mixed(Mixed { content: Some(bytes), .. }) => {
                 Some(vault.add_content(&mut bytes.as_slice(), Path::new("the edited text"))?)
             }
             _ => None,
@@ -88,12 +88,12 @@ impl Step<'_> {
         }
         let old_path = change.moved.as_ref().map_or(path, |(from, _)| from);
         match &self.outcome {
-            Outcome::After => Ok(()),
-            Outcome::Before => match &change.before {
+            PieceOutcome::After => Ok(()),
+            PieceOutcome::Before => match &change.before {
                 Some(before) => self.replace(editor, base, old_path, Entry::clone(before)),
                 None => take_away(editor, base, path),
             },
-            Outcome::Mixed(mixed) => {
+            PieceOutcome::Mixed(mixed) => {
                 let Some(after) = &change.after else { return Ok(()) };
                 let path = if mixed.moved { path } else { old_path };
                 let entry = self.mixed_entry(mixed, after, path == old_path);

@@ -7,7 +7,7 @@ use offshoot_tree::{Body, Entry, VaultPath, diff};
 use offshoot_vault::Vault;
 
 use super::listed::Listed;
-use super::{Mixed, Outcome, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
+use super::{Mixed, PieceOutcome, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
 use crate::commit::{Choice, SelectionStates};
 use crate::error::Result;
 use crate::git::git_directory;
@@ -66,8 +66,8 @@ fn whole(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
 fn with_replaced(items: &[ReviewItem], path: &VaultPath) -> Option<Choice> {
     let item = items.iter().find(|item| item.replaces_all_below(path))?;
     Some(match item.outcome(Wanted::Accepted) {
-        Outcome::After => Choice::Take,
-        Outcome::Before | Outcome::Mixed(_) => Choice::Leave,
+        PieceOutcome::After => Choice::Take,
+        PieceOutcome::Before | PieceOutcome::Mixed(_) => Choice::Leave,
     })
 }
 
@@ -76,9 +76,9 @@ fn decided(items: &[ReviewItem]) -> BTreeMap<VaultPath, Option<Choice>> {
     let mut decided = BTreeMap::new();
     for item in items {
         let choice = match item.outcome(Wanted::Accepted) {
-            Outcome::After => Some(Choice::Take),
-            Outcome::Before => None,
-            Outcome::Mixed(mixed) => partly(item, mixed),
+            PieceOutcome::After => Some(Choice::Take),
+            PieceOutcome::Before => None,
+            PieceOutcome::Mixed(mixed) => partly(item, mixed),
         };
         if let Some((from, _)) = &item.change.moved {
             let follows = choice.as_ref().map(|_| Choice::Take);

@@ -96,7 +96,7 @@ impl Wanted {
 
 /// What a path becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PieceOutcome {
     /// What it is in the workspace.
     After,
     /// What it was before.
@@ -193,20 +193,20 @@ impl ReviewItem {
     }
 
     /// What the path becomes.
-    pub fn outcome(&self, wanted: Wanted) -> Outcome {
+    pub fn outcome(&self, wanted: Wanted) -> PieceOutcome {
         let taken = |piece: &ReviewPiece| wanted.takes(&piece.decision);
         let edited = |piece: &ReviewPiece| matches!(piece.decision, ReviewDecision::Edited(_));
         if self.pieces.iter().all(|piece| taken(piece) && !edited(piece)) {
-            return Outcome::After;
+            return PieceOutcome::After;
         }
         if !self.pieces.iter().any(taken) {
-            return Outcome::Before;
+            return PieceOutcome::Before;
         }
         let takes = |kind: &PieceKind| {
             let mut of_kind = self.pieces.iter().filter(|piece| piece.kind == *kind);
             of_kind.all(taken)
         };
-        Outcome::Mixed(Mixed {
+        PieceOutcome::Mixed(Mixed {
             moved: takes(&PieceKind::Rename),
             mode: takes(&PieceKind::Mode),
             content: self.content(wanted),

@@ -99,7 +99,7 @@ fn part(part: &PartVerdict) -> JudgedDoc {
 }
 
 fn judged_text(judged: &Judged) -> String {
-    let words = judged.words.iter().map(offshoot_policy::script::Word::display);
+    let words = judged.words.iter().map(offshoot_policy::script::ShellWord::display);
     words.collect::<Vec<_>>().join(" ")
 }
 

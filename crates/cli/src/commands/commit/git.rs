@@ -1,19 +1,21 @@
 //! `offshoot commit --git`: what is said about a git commit of what came home.
 
-use offshoot_engine::commit::{GitCommitted, Made};
+use offshoot_engine::commit::{GitCommitted, GitOutcome};
+use offshoot_engine::wire;
 use offshoot_protocol::GitOutcomeDoc;
-use offshoot_workspace::wire;
 
 use crate::error::body;
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// What became of it, for programs.
-pub(super) fn document(made: &Made) -> GitOutcomeDoc {
+pub(super) fn document(made: &GitOutcome) -> GitOutcomeDoc {
     match made {
-        Made::Commit(made) => wire::git_commit(Some(made), None),
-        Made::Nothing | Made::NothingPlanned => wire::git_commit(None, None),
-        Made::Failed(error) | Made::Failing(error) => wire::git_commit(None, Some(body(error))),
-        Made::Planned(made) => {
+        GitOutcome::Commit(made) => wire::git_commit(Some(made), None),
+        GitOutcome::Nothing | GitOutcome::NothingPlanned => wire::git_commit(None, None),
+        GitOutcome::Failed(error) | GitOutcome::Failing(error) => {
+            wire::git_commit(None, Some(body(error)))
+        }
+        GitOutcome::Planned(made) => {
             let known = Some(made.commit.clone()).filter(|_| !made.is_new);
             GitOutcomeDoc { commit: known, ..wire::git_commit(Some(made), None) }
         }
@@ -21,16 +23,16 @@ pub(super) fn document(made: &Made) -> GitOutcomeDoc {
 }
 
 /// What is said about it.
-pub(super) fn text(made: &Made) -> String {
+pub(super) fn text(made: &GitOutcome) -> String {
     match made {
-        Made::Commit(made) => {
+        GitOutcome::Commit(made) => {
             let id = paint(WARN, made.commit.get(..12).unwrap_or(&made.commit));
             let what = if made.is_new { "git commit" } else { "fast-forward to" };
             let merges = merges(made, ["it merges ", "is"]);
             let skipped = skipped(made, ["hooks were not run", "it is not signed"]);
             format!("{} {id} {}{merges}\n{skipped}", paint(GOOD, what), on(made))
         }
-        Made::Planned(made) => {
+        GitOutcome::Planned(made) => {
             let id = made.commit.get(..12).unwrap_or(&made.commit);
             let what = match made.is_new {
                 true => "would make a git commit".to_owned(),
@@ -40,17 +42,17 @@ pub(super) fn text(made: &Made) -> String {
             let skipped = skipped(made, ["hooks will not run", "it will not be signed"]);
             format!("{what} {}{merges}\n{skipped}", on(made))
         }
-        Made::NothingPlanned => {
+        GitOutcome::NothingPlanned => {
             "would make no git commit: there is nothing in it for git\n".to_owned()
         }
-        Made::Failing(error) => {
+        GitOutcome::Failing(error) => {
             let error = body(error);
             let why = format!("would make no git commit: {}", error.message);
             let next = error.hint.as_deref().map(|hint| format!("next: {hint}\n"));
             format!("{}\n{}", render::line(&why), paint(DIM, &next.unwrap_or_default()))
         }
-        Made::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
-        Made::Failed(error) => {
+        GitOutcome::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
+        GitOutcome::Failed(error) => {
             let error = body(error);
             let why = format!(
                 "the files are in the folder, but no git commit was made: {}",

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use offshoot_tree::VaultPath;
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{
-    Choice, FoldedReview, PieceKind, ReviewDecision, ReviewGroup, ReviewItem, ReviewService,
-    Selection, Tally, decide_all,
-};
+use offshoot_engine::commit::{Choice, Selection};
+use offshoot_engine::file::VaultPath;
+use offshoot_engine::review::{Decision, FoldedReview, Group, Item, PieceKind, Tally, decide_all};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::workspace::WorkspaceRecord;
 
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -54,7 +53,7 @@ enum Next {
 pub(super) fn pick(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     selection: &Selection<'_>,
     expand: ExpandArgs,
 ) -> Result<Option<BTreeMap<VaultPath, Choice>>> {
@@ -63,8 +62,7 @@ pub(super) fn pick(
             .text(" does the same without one");
         return Err(CliError::usage("-p asks questions, so it needs a terminal").hint(hint));
     }
-    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
-    let service = ReviewService::new(vault, context.actor(), diff, merge);
+    let service = context.engine.reviews(vault);
     let mut items = service.items(workspace, selection, &[])?;
     items.retain(|item| item.held.is_none());
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
@@ -108,18 +106,14 @@ fn ask_all(context: &Context, review: &mut FoldedReview) -> Result<()> {
 /// What is said about files that are shown as one.
 enum Answer {
     /// The same for all.
-    All(ReviewDecision),
+    All(Decision),
     /// They are asked about one by one.
     Expand,
     /// No more questions.
     End,
 }
 
-fn ask_about_group(
-    context: &Context,
-    review: &FoldedReview,
-    group: &ReviewGroup,
-) -> Result<Answer> {
+fn ask_about_group(context: &Context, review: &FoldedReview, group: &Group) -> Result<Answer> {
     let changes = review.items[group.items.clone()].iter().map(|item| &item.change);
     let text = place_text(&group.at, &group.kind, changes);
     context.output.text(&format!("{}\n", paint(BOLD, &text)))?;
@@ -127,8 +121,8 @@ fn ask_about_group(
         context.output.text(&paint(NAME, "commit all of it [y,n,x,q,?]? "))?;
         let Some(answer) = read_answer() else { return Ok(Answer::End) };
         match answer.trim() {
-            "y" | "a" => return Ok(Answer::All(ReviewDecision::Accepted)),
-            "n" | "d" => return Ok(Answer::All(ReviewDecision::Undecided)),
+            "y" | "a" => return Ok(Answer::All(Decision::Accepted)),
+            "n" | "d" => return Ok(Answer::All(Decision::Undecided)),
             "x" => return Ok(Answer::Expand),
             "q" => return Ok(Answer::End),
             _ => context.output.text(GROUP_HELP)?,
@@ -144,13 +138,14 @@ fn read_answer() -> Option<String> {
 }
 
 /// Asks about the pieces of an item; false where there are to be no more questions.
-fn ask_about(context: &Context, item: &mut ReviewItem) -> Result<bool> {
+fn ask_about(context: &Context, item: &mut Item) -> Result<bool> {
     context.output.text(&format!("{}\n", render::change(&item.change)))?;
     let mut at = 0;
     while at < item.pieces.len() {
-        let left_moved = item.pieces.iter().any(|piece| {
-            piece.kind == PieceKind::Rename && piece.decision != ReviewDecision::Accepted
-        });
+        let left_moved = item
+            .pieces
+            .iter()
+            .any(|piece| piece.kind == PieceKind::Rename && piece.decision != Decision::Accepted);
         if at > 0 && left_moved {
             // Lines of a file that was moved come home with the move or not at all.
             return Ok(true);
@@ -165,7 +160,7 @@ fn ask_about(context: &Context, item: &mut ReviewItem) -> Result<bool> {
     Ok(true)
 }
 
-fn ask(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
+fn ask(context: &Context, item: &mut Item, at: usize) -> Result<Next> {
     let shown: String = piece_lines(item, at).iter().map(|line| line.painted() + "\n").collect();
     context.output.text(&shown)?;
     let question = format!(
@@ -176,12 +171,12 @@ fn ask(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
     );
     context.output.text(&paint(NAME, &question))?;
     let Some(answer) = read_answer() else { return Ok(Next::End) };
-    let accept = |item: &mut ReviewItem, from: usize| {
-        item.pieces[from..].iter_mut().for_each(|piece| piece.decision = ReviewDecision::Accepted);
+    let accept = |item: &mut Item, from: usize| {
+        item.pieces[from..].iter_mut().for_each(|piece| piece.decision = Decision::Accepted);
     };
     Ok(match answer.trim() {
         "y" => {
-            item.pieces[at].decision = ReviewDecision::Accepted;
+            item.pieces[at].decision = Decision::Accepted;
             Next::Piece
         }
         "n" => Next::Piece,
@@ -205,14 +200,14 @@ fn ask(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
     })
 }
 
-fn edit_piece(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
+fn edit_piece(context: &Context, item: &mut Item, at: usize) -> Result<Next> {
     let Some(text) = item.editable(at) else {
         say(context, "there are no lines to edit here")?;
         return Ok(Next::Again);
     };
     match edit(&text, &item.change.path) {
         Ok(Some(edited)) => {
-            item.pieces[at].decision = ReviewDecision::Edited(edited);
+            item.pieces[at].decision = Decision::Edited(edited);
             Ok(Next::Piece)
         }
         Ok(None) => Ok(Next::Again),

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use clap::ValueEnum;
+use offshoot_engine::commit::{Direction, HomeEvent};
+use offshoot_engine::vault::Vault;
 use offshoot_protocol::{SettleDoc, SettledDoc};
-use offshoot_vault::Vault;
-use offshoot_workspace::{Direction, HomeEvent, HomeOptions, settle_interrupted};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -33,9 +33,7 @@ pub(super) fn run(way: Way, context: &Context, vault: &Vault) -> Result<()> {
         Way::Back => Direction::Back,
         Way::Forward => Direction::Forward,
     };
-    let options = HomeOptions { settle: Some(direction), ..context.engine.home_options(&told) };
-    settle_interrupted(vault, context.actor(), &options)?;
-    drop(options);
+    context.engine.settle(vault, direction, &told)?;
     let document = SettleDoc { settled: settled.take() };
     context.output.done(document, |document| match document.settled.as_slice() {
         [] => "nothing was interrupted\n".to_owned(),

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_engine::change::{Change, ChangeKind, Folded, FoldedKind, Noise, Sorted};
+use offshoot_engine::commit::{Brought, Held, HeldReason};
+use offshoot_engine::conflict::Conflict;
+use offshoot_engine::file::EntryKind;
+use offshoot_engine::git::Planted;
+use offshoot_engine::wire;
 use offshoot_protocol::{Goal, WayOnDoc};
-use offshoot_tree::EntryKind;
-use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_tree::merge::Conflict;
-use offshoot_workspace::git::Planted;
-use offshoot_workspace::{
-    CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted, wire,
-};
 
 use crate::error::Result;
 use crate::render::listing::{EXPAND, Listing, SHOW_METADATA, STATUS_METADATA, folded_texts};
@@ -24,7 +23,7 @@ const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 const MOST_HELD: usize = 4;
 
 /// All that is said at the end.
-pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -> Result<String> {
+pub(super) fn text(outcome: &Brought, mut noise: Option<&mut Noise<'_>>) -> Result<String> {
     let ways = wire::commit_ways_on(outcome);
     let mut text = match outcome.conflicts.is_empty() {
         true => done(outcome, noise.as_deref_mut())?,
@@ -48,7 +47,7 @@ pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -
     Ok(text)
 }
 
-fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String> {
+fn done(outcome: &Brought, noise: Option<&mut Noise<'_>>) -> Result<String> {
     let name = paint(NAME, &outcome.workspace);
     if outcome.operation.is_none() && !outcome.dry_run {
         return Ok(format!("nothing to commit from {name}\n"));
@@ -76,7 +75,7 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
     Ok(text)
 }
 
-fn refused(outcome: &CommitOutcome, ways: &[WayOnDoc]) -> String {
+fn refused(outcome: &Brought, ways: &[WayOnDoc]) -> String {
     let name = paint(NAME, &outcome.workspace);
     let count = render::count(outcome.conflicts.len() as u64, "conflict");
     let outcome_word = match outcome.dry_run {

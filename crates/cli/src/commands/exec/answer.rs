@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
-use offshoot_policy::{Decision, Verdict};
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::exec::{ExecutionEnvelope, refusal};
+use offshoot_engine::policy::{Decision, Verdict};
+use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint, Network};
-use offshoot_workspace::{ExecutionEnvelope, ServiceError, refusal, wire};
 
 use super::closing::Closing;
 use super::live::{Live, Printed};

@@ -3,7 +3,7 @@
 use offshoot_protocol::Network;
 use std::time::Duration;
 
-use offshoot_workspace::{CommandLine, ExecutionTimeout};
+use offshoot_engine::exec::{CommandLine, ExecutionTimeout};
 
 use super::Options;
 use crate::commands::policy::question::Question;

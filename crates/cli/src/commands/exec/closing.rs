@@ -1,13 +1,13 @@
 //! What the last words about an exec need to know beside its envelope.
 
-use offshoot_workspace::{ExecutionResult, RuntimeOptions};
+use offshoot_engine::exec::{ExecutionResult, RuntimeOptions};
+use offshoot_engine::settings::format_duration;
 
 use super::Ask;
 use super::setup::Place;
 use std::path::PathBuf;
 
 use crate::context::Context;
-use offshoot_engine::settings::format_duration;
 
 /// What the last words about an exec need to know beside its envelope.
 #[derive(Debug, Default)]

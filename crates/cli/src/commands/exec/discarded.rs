@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use offshoot_workspace::DiscardedFiles;
+use offshoot_engine::exec::DiscardedFiles;
 
 use crate::render::{BAD, count, host_path, paint};
 

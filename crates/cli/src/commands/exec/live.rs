@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::exec::{ExecutionObserver, ExecutionResult, Flow, Stream};
 use offshoot_protocol::{ExecEventDoc, Text, When};
-use offshoot_sandbox::{Flow, Stream};
-use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 
 use super::answer::print_event;
 use super::summary::warning_line;

@@ -4,8 +4,7 @@ use offshoot_protocol::Network;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use offshoot_policy::{Category, Policy, Verdict};
-use offshoot_workspace::judge;
+use offshoot_engine::policy::{Category, Policy, Verdict, judge};
 
 use super::{Ask, Form};
 use crate::context::Context;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use offshoot_engine::exec::ExecutionTimeout;
 use offshoot_engine::settings::parse_duration;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
-use offshoot_workspace::ExecutionTimeout;
 
 use crate::complete;
 use crate::words::words;

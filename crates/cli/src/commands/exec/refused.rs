@@ -2,11 +2,12 @@
 
 use std::os::unix::ffi::OsStrExt;
 
+use offshoot_engine::exec::CommandLine;
+use offshoot_engine::id::Id;
+use offshoot_engine::wire;
 use offshoot_protocol::{
     ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecState, Text,
 };
-use offshoot_store::Id;
-use offshoot_workspace::{CommandLine, wire};
 
 use super::{Ask, Input};
 use crate::context::Context;

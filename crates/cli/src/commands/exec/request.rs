@@ -3,10 +3,9 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use offshoot_engine::exec::{self, Command};
+use offshoot_engine::exec;
+use offshoot_engine::exec::{Command, ExecutionPlace, ExecutionRequest, Terminal};
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::Terminal;
-use offshoot_workspace::{ExecutionPlace, ExecutionRequest};
 use rustix::fs::FileType;
 
 use super::{Ask, Input, Options};

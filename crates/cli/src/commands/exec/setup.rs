@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_engine::locate::{Belongs, unsure};
-use offshoot_policy::Policy;
+use offshoot_engine::binding::Binding;
+use offshoot_engine::error::{FurtherHints, ServiceError};
+use offshoot_engine::exec::{self, RuntimeOptions, Signals};
+use offshoot_engine::policy::Policy;
+use offshoot_engine::vault::{Belongs, unsure};
 use offshoot_protocol::ErrorBody;
-use offshoot_sandbox::Signals;
-use offshoot_vault::{Binding, Vault};
-use offshoot_workspace::{FurtherHints, Resolver, RuntimeOptions, ServiceError};
 
 use super::Ask;
 use crate::commands::init;
@@ -22,7 +22,7 @@ pub(super) struct Place {
     /// The current folder below the bound one, or as it is in another folder of the vault.
     pub(super) below: Option<PathBuf>,
     /// The folder to look at before a workspace is forked from the main line.
-    stale: Option<PathBuf>,
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// What there is of a vault before anything is made.
@@ -47,59 +47,35 @@ impl Found {
 }
 
 /// Finds the vault of this folder, and changes nothing.
-pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
+pub(super) fn find(context: &Context) -> Result<Found> {
     let here = current_dir()?;
     if context.names_vault() {
         let vault = context.vault()?;
-        let below = standing(&here, &vault.vault)?;
+        let below = exec::start_directory(&vault.vault, &here)?;
         let first = vault.vault.bindings()?.iter().find(|it| it.is_first()).map(Binding::host_path);
         // A vault may have been brought here without its folder.
-        let stale = first.filter(|folder| refreshes(ask, context) && folder.is_dir());
-        return Ok(Found::Vault(Box::new(Place { vault, below, stale })));
+        let folder = first.filter(|folder| folder.is_dir());
+        return Ok(Found::Vault(Box::new(Place { vault, below, folder })));
     }
-    let bound = context
-        .registry()
-        .find_bound(&here)
-        .map_err(|error| context.engine.registry_error(error))?;
-    let Some((listed, bound)) = bound else {
+    let Some((listed, bound)) = context.engine.bound_to(&here)? else {
         return Ok(Found::Project(context.engine.project_of(&here)?));
     };
     let vault = context.open_listed(&listed)?;
-    let below = standing(&here, &vault.vault)?;
-    let stale = refreshes(ask, context).then_some(bound);
-    Ok(Found::Vault(Box::new(Place { vault, below, stale })))
+    let below = exec::start_directory(&vault.vault, &here)?;
+    Ok(Found::Vault(Box::new(Place { vault, below, folder: Some(bound) })))
 }
 
 /// Makes the vault of a folder at its first use, unless the folder is one that was moved.
-pub(super) fn adopt(
-    ask: &Ask<'_>,
-    context: &Context,
-    project: &Path,
-    watch: Watch,
-) -> Result<Place> {
+pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<Place> {
     let here = current_dir()?;
-    let (listed, stale) = match context.engine.belongs(&here)? {
-        Belongs::To(listed, bound) => (listed, refreshes(ask, context).then_some(bound)),
+    let (listed, folder) = match context.engine.belongs(&here)? {
+        Belongs::To(listed, bound) => (listed, Some(bound)),
         Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
         Belongs::Nowhere => (init::adopt(context, project, watch)?, None),
     };
     let vault = context.open_listed(&listed)?;
-    let below = standing(&here, &vault.vault)?;
-    Ok(Place { vault, below, stale })
-}
-
-/// What has to be in place before a command that may run finds or forks its workspace.
-pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceError> {
-    let vault = &place.vault.vault;
-    context.engine.settle_interrupted(vault);
-    context.engine.sweep(vault)?;
-    let Some(bound) = &place.stale else { return Ok(()) };
-    if let Some(name) = context.workspace_name()
-        && Resolver::new(vault).has_workspace(name)?
-    {
-        return Ok(());
-    }
-    context.engine.refresh(vault, &place.vault.name, bound)
+    let below = exec::start_directory(&vault.vault, &here)?;
+    Ok(Place { vault, below, folder })
 }
 
 /// The vault that this folder belongs to, made of it at its first use.
@@ -116,23 +92,6 @@ pub(crate) fn open_or_adopt(context: &Context) -> Result<OpenVault> {
     let project = context.engine.project_of(&here)?;
     let listed = init::adopt(context, &project, Watch::start(context, interrupt::NOTHING)?)?;
     context.open_listed(&listed)
-}
-
-/// Where a command starts whose caller stands here: below the top of the workspace, or in one of the vault's other folders,
-/// which are seen at their own paths.
-fn standing(here: &Path, vault: &Vault) -> Result<Option<PathBuf>> {
-    for binding in vault.bindings()? {
-        if let Ok(below) = here.strip_prefix(binding.host_path()) {
-            let place = if binding.is_first() { below } else { here };
-            return Ok(Some(place.to_owned()));
-        }
-    }
-    Ok(None)
-}
-
-/// A new workspace of the main line starts from what is in the folder now; one that is there already does not.
-fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
-    ask.options.from.is_none() && context.config().exec.refresh
 }
 
 pub(super) fn options(

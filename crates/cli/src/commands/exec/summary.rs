@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::Verdict;
+use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult};
+use offshoot_engine::policy::{Verdict, suggestion};
 use offshoot_protocol::ErrorBody;
-use offshoot_workspace::{ExecutionEnvelope, ExecutionResult, suggestion};
 
 use super::closing::Closing;
 use super::{Form, discarded};

@@ -4,10 +4,14 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
+use offshoot_engine::change::{Change, ChangeKind};
+use offshoot_engine::file::{CopyOptions, Edited};
+use offshoot_engine::import::ImportReport;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::ExitCode;
-use offshoot_tree::diff::{Change, ChangeKind, detect_renames};
-use offshoot_vault::{ImportReport, Vault, Workspace};
-use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 
 use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
 use crate::context::Context;
@@ -22,12 +26,11 @@ const MOST_NAMED: usize = 20;
 pub(super) fn report(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     mut edited: Edited,
     import: Option<&ImportReport>,
 ) -> Result<()> {
-    let changes = std::mem::take(&mut edited.changes);
-    edited.changes = detect_renames(vault.objects()?, changes, &context.engine.diff_options())?;
+    edited.changes = context.engine.with_renames(vault, edited.changes)?;
     let document = wire::edit(&workspace.name, &edited, import.map(wire::import));
     // Somebody named these paths, so nothing is folded.
     let listing = Listing::new(&edited.changes, None)?;
@@ -46,7 +49,7 @@ pub(super) fn report(
 pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let path = context.typed(vault, &args.path)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let write = |source: &mut dyn Read, name: &Path| {
         service.write(&workspace, &path, source, name, args.parents)
     };
@@ -71,14 +74,14 @@ pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Resul
 
 pub(super) fn mkdir(args: &MkdirArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let edited = service.mkdir(&workspace, &context.typed(vault, &args.path)?, args.parents)?;
     report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let options = CopyOptions { recursive: args.recursive };
     let (from, to) = (context.typed(vault, &args.from)?, context.typed(vault, &args.to)?);
     let edited = service.copy(&workspace, &from, &to, options)?;
@@ -87,7 +90,7 @@ pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> 
 
 pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let edited = service.rename(
         &workspace,
         &context.typed(vault, &args.from)?,
@@ -98,7 +101,7 @@ pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> 
 
 pub(super) fn rm(args: &RmArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let edited =
         service.remove(&workspace, &context.typed_all(vault, &args.paths)?, args.recursive)?;
     report(context, vault, &workspace, edited, None)
@@ -109,7 +112,7 @@ pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Res
     let base = format!("{}@base", workspace.name);
     let at = args.at.as_deref().unwrap_or(&base);
     let point = Resolver::new(vault).point(at, Some(&workspace))?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let root = &point.snapshot.root;
     let edited =
         service.revert(&workspace, &context.typed_all(vault, &args.paths)?, root, &point.label)?;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use offshoot_engine::file::{Body, Entry, EntryKind, VaultPath};
+use offshoot_engine::text::display_bytes;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{EntryDoc, FileDoc, ListDoc};
-use offshoot_tree::{Body, Entry, EntryKind, VaultPath, display_bytes};
-use offshoot_vault::Vault;
-use offshoot_workspace::{FileService, wire};
 
 use super::{CatArgs, LsArgs, TreeArgs};
 use crate::context::Context;
@@ -15,7 +16,7 @@ use crate::render::{self, DIM, GOOD, NAME, fields, paint, table};
 
 pub(super) fn ls(args: &LsArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let (path, entries) = service.list(&point.snapshot.root, &context.typed(vault, &args.path)?)?;
     let is_directory = service.stat(&point.snapshot.root, &path)?.directory().is_some();
     let place = |entry: &Entry| if is_directory { path.join(&entry.name) } else { path.clone() };
@@ -82,7 +83,7 @@ fn mode_text(entry: &Entry) -> String {
 
 pub(super) fn cat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
-    let service = FileService::new(vault, context.actor());
+    let service = context.engine.files(vault);
     let mut file = service.open(&point.snapshot.root, &context.typed(vault, &args.path)?)?;
     if context.output.is_json() {
         let content = wire::content(vault, file.reader.blob())?;
@@ -161,7 +162,7 @@ pub(super) fn tree(args: &TreeArgs, context: &Context, vault: &Vault) -> Result<
 pub(super) fn stat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
     let path = context.typed(vault, &args.path)?;
-    let entry = FileService::new(vault, context.actor()).stat(&point.snapshot.root, &path)?;
+    let entry = context.engine.files(vault).stat(&point.snapshot.root, &path)?;
     context.output.data(wire::entry(&path, &entry), |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let mut rows = vec![

@@ -1,8 +1,8 @@
 //! Between the vault and the host.
 
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
 use offshoot_protocol::{ExportDoc, Text};
-use offshoot_vault::{ExportOptions, Vault};
-use offshoot_workspace::{FileService, wire};
 
 use super::change::report;
 use super::{ExportArgs, ImportArgs};
@@ -12,25 +12,16 @@ use crate::render;
 
 pub(super) fn import(args: &ImportArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let options = context.engine.import_options();
-    let service = FileService::new(vault, context.actor());
     let path = context.typed(vault, &args.path)?;
-    let (edited, imported) = service.import(&workspace, &args.source, &path, &options)?;
-    drop(options);
-    context.engine.tell_skipped(&imported);
+    let (edited, imported) = context.engine.import_files(vault, &workspace, &args.source, &path)?;
     report(context, vault, &workspace, edited, Some(&imported))
 }
 
 pub(super) fn export(args: &ExportArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
     let path = context.typed(vault, &args.path)?;
-    let options = ExportOptions {
-        // Only root can give files away; for others everything is their own.
-        owners: rustix::process::geteuid().is_root(),
-        threads: context.config().import.threads.into(),
-    };
-    let service = FileService::new(vault, context.actor());
-    let entry = service.export(&point.snapshot.root, &path, &args.destination, &options)?;
+    let (root, engine) = (&point.snapshot.root, &context.engine);
+    let entry = engine.export_files(vault, root, &path, &args.destination)?;
     let (entries, bytes) =
         entry.directory().map_or((1, entry.size()), |dir| (dir.entries, dir.bytes));
     let document = ExportDoc {

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use offshoot_policy::Verdict;
+use offshoot_engine::binding::Binding;
+use offshoot_engine::exec::CommandLine;
+use offshoot_engine::policy::{Verdict, judge};
+use offshoot_engine::wire;
 use offshoot_protocol::{Network, PolicyVerdictDoc};
-use offshoot_vault::Binding;
-use offshoot_workspace::{CommandLine, judge, wire};
 
 use super::question::Question;
 use super::text;

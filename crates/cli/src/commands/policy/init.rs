@@ -5,10 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
-use offshoot_engine::rules::project_rule_file;
-use offshoot_policy::Layer;
+use offshoot_engine::policy::{Layer, policy_layer, project_rule_file};
 use offshoot_protocol::{ExitCode, PolicyInitDoc};
-use offshoot_workspace::policy_layer;
 
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::Context;
+use offshoot_engine::policy::Context;
 use offshoot_protocol::Network;
 
 use crate::context::current_dir;

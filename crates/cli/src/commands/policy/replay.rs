@@ -4,8 +4,9 @@ use offshoot_protocol::{PolicyDecision, PolicyLayer};
 use std::path::PathBuf;
 
 use clap::Args;
-use offshoot_policy::Layer;
-use offshoot_workspace::{PolicyFile, Replay, ReplayService, Resolver, layer_of, wire};
+use offshoot_engine::policy::{Layer, PolicyFile, Replay, ReplayService, layer_of};
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::wire;
 
 use super::test::LAYERS;
 use crate::context::Context;

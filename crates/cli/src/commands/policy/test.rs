@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use offshoot_engine::policy::{PolicyFile, PolicyFileError, PolicyFiles, layer_of};
+use offshoot_engine::wire;
 use offshoot_protocol::{PolicyLayer, PolicyTestDoc};
-use offshoot_workspace::{PolicyFile, PolicyFileError, PolicyFiles, layer_of, wire};
 
 use crate::context::Context;
 use crate::error::Result;

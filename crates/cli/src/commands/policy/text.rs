@@ -1,8 +1,7 @@
 //! Verdicts for people.
 
-use offshoot_policy::{Decision, Verdict};
+use offshoot_engine::policy::{Decision, Verdict, suggestion};
 use offshoot_protocol::{CommandPart, JudgedDoc, PolicyVerdictDoc, RuleDoc};
-use offshoot_workspace::suggestion;
 
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint};
 

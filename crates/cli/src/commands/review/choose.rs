@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+use offshoot_engine::file::{Standing, VaultPath};
+use offshoot_engine::review::{Decision, FoldedReview, Item, decide_all};
 use offshoot_protocol::{ExitCode, Hint};
-use offshoot_tree::VaultPath;
-use offshoot_workspace::{FoldedReview, ReviewDecision, ReviewItem, Standing, decide_all};
 
 use crate::error::{CliError, Result};
 use crate::render;
@@ -14,7 +14,7 @@ use crate::render;
 pub(crate) fn decide(
     review: &mut FoldedReview,
     named: &[OsString],
-    decision: &ReviewDecision,
+    decision: &Decision,
     standing: &Standing,
 ) -> Result<()> {
     for name in named {
@@ -42,9 +42,9 @@ pub(crate) fn decide(
 
 /// Makes a decision about everything at a path or below it; false where nothing changed there. What lies below something that became
 /// a directory, or is none any more, is decided with that.
-fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &ReviewDecision) -> bool {
+fn decide_path(items: &mut [Item], path: &VaultPath, decision: &Decision) -> bool {
     let mut found = false;
-    let is_there = |item: &&mut ReviewItem| {
+    let is_there = |item: &&mut Item| {
         item.change.path.is_within(path)
             || item.workspace_path().is_within(path)
             || item.replaces_all_below(path)
@@ -56,8 +56,8 @@ fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &ReviewDeci
     found
 }
 
-fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &ReviewDecision) -> Result<()> {
-    let find = |items: &mut [ReviewItem]| {
+fn decide_piece(items: &mut [Item], id: &str, decision: &Decision) -> Result<()> {
+    let find = |items: &mut [Item]| {
         let mut pieces = items.iter_mut().flat_map(|item| &mut item.pieces);
         let piece = pieces.find(|piece| piece.id == id)?;
         piece.decision = decision.clone();
@@ -70,7 +70,7 @@ fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &ReviewDecision) -
     for item in items.iter_mut() {
         let mut divided = item.clone();
         super::split_all(&mut divided);
-        let fits = |piece: &offshoot_workspace::ReviewPiece| piece.id == id;
+        let fits = |piece: &offshoot_engine::review::Piece| piece.id == id;
         if divided.pieces.iter().any(fits) {
             *item = divided;
         }

@@ -1,9 +1,12 @@
 //! The changes of a workspace with the ids of their pieces.
 
+use offshoot_engine::commit::HeldReason;
+use offshoot_engine::diff::LineKind;
+use offshoot_engine::review::{FoldedReview, Item, Piece, PieceKind};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::ReviewListDoc;
-use offshoot_text::lines::LineKind;
-use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{FoldedReview, HeldReason, PieceKind, ReviewItem, ReviewPiece, wire};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -14,8 +17,8 @@ use crate::render::{self, BAD, DIM, WARN, paint};
 pub(crate) fn print_document(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
-    items: &[ReviewItem],
+    workspace: &WorkspaceRecord,
+    items: &[Item],
 ) -> Result<()> {
     let preview = context.preview(vault, workspace, false)?;
     let metadata = preview.summary.telling_metadata();
@@ -33,7 +36,7 @@ pub(crate) fn print_document(
 pub(crate) fn print(
     context: &Context,
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     review: &FoldedReview,
 ) -> Result<()> {
     let preview = context.preview(vault, workspace, false)?;
@@ -76,7 +79,7 @@ fn text(review: &FoldedReview) -> String {
 }
 
 /// Where the workspace has what comes home at another path.
-pub(crate) fn in_workspace(item: &ReviewItem) -> String {
+pub(crate) fn in_workspace(item: &Item) -> String {
     let text = item.source.as_ref().map(|path| format!("  ({path} in the workspace)"));
     paint(DIM, &text.unwrap_or_default())
 }
@@ -86,7 +89,7 @@ fn stays(held: Option<HeldReason>) -> String {
     paint(DIM, &text.unwrap_or_default())
 }
 
-fn described(item: &ReviewItem, piece: &ReviewPiece) -> String {
+fn described(item: &Item, piece: &Piece) -> String {
     let (PieceKind::Lines(part), Some(text)) = (&piece.kind, &item.text) else {
         return piece.kind.word().to_string();
     };

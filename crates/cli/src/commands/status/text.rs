@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use offshoot_tree::diff::Change;
-use offshoot_tree::{VaultPath, display_bytes};
-use offshoot_vault::Binding;
-use offshoot_workspace::{Noise, wire, without_frames};
+use offshoot_engine::binding::Binding;
+use offshoot_engine::change::{Change, Noise, without_frames};
+use offshoot_engine::file::VaultPath;
+use offshoot_engine::status::WorkspaceStatus;
+use offshoot_engine::text::display_bytes;
+use offshoot_engine::wire;
 
-use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};
 use crate::commands::conflicts;
 use crate::error::Result;
@@ -19,14 +20,15 @@ const MOST_LISTED: usize = 50;
 
 /// All there is to say. `hints` adds what could be done next.
 pub(super) fn long(
-    status: &Status,
+    vault: &str,
+    status: &WorkspaceStatus,
     mut noise: Option<&mut Noise<'_>>,
     hints: bool,
 ) -> Result<String> {
     let mut out = format!(
         "workspace {} of vault {}, forked from {}, {}\n",
         paint(NAME, &status.workspace.name),
-        status.vault,
+        vault,
         render::short(&status.base.id),
         render::count(status.checkpoints, "checkpoint")
     );
@@ -49,7 +51,7 @@ pub(super) fn long(
     out.push_str(&brought.lines("  ", MOST_LISTED, EXPAND));
     out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
     out.push_str(&held_lines(status.held(), noise)?);
-    out.push_str(&in_the_way(status));
+    out.push_str(&in_the_way(vault, status));
     if let Some(operation) = &status.last_operation {
         out.push_str(&paint(
             DIM,
@@ -64,9 +66,9 @@ pub(super) fn long(
 }
 
 /// What keeps a commit from doing what is listed.
-fn in_the_way(status: &Status) -> String {
+fn in_the_way(vault: &str, status: &WorkspaceStatus) -> String {
     let preview = &status.preview;
-    let mut out = gone(&status.vault, &status.folders);
+    let mut out = gone(vault, &status.folders);
     let name = &status.workspace.name;
     if !preview.proposal.conflicts.is_empty() {
         let count = render::count(preview.proposal.conflicts.len() as u64, "conflict");
@@ -96,7 +98,7 @@ pub(super) fn gone(vault: &str, folders: &[Binding]) -> String {
 }
 
 /// What could be done next.
-fn next(status: &Status) -> String {
+fn next(status: &WorkspaceStatus) -> String {
     let name = &status.workspace.name;
     if !status.conflicts.is_empty() {
         return conflicts::next_steps(&[wire::to_decide(name)], name);
@@ -115,7 +117,7 @@ fn next(status: &Status) -> String {
 }
 
 /// A line for the workspace, and one for each path. What is held back has a line of its own instead of its change's.
-pub(super) fn short(status: &Status) -> String {
+pub(super) fn short(status: &WorkspaceStatus) -> String {
     let mut out = format!("## {}", paint(NAME, &status.workspace.name));
     if status.behind > 0 {
         out.push_str(&format!(" [behind {}]", status.behind));

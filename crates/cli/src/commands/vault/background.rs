@@ -33,5 +33,5 @@ pub(super) fn start(context: &Context, opened: &OpenVault, words: &[&str]) -> st
 pub(super) fn withdraw() {
     // A leader of a group has a session of its own already, or was started by hand from a shell.
     let _leader = rustix::process::setsid().is_err();
-    offshoot_sandbox::give_way();
+    offshoot_engine::maintenance::give_way();
 }

@@ -1,8 +1,11 @@
 //! `offshoot vault compact`, by hand and after a command.
 
 use clap::Args;
+use offshoot_engine::compaction::{CompactScope, CompactionService};
+use offshoot_engine::error::ServiceError;
+use offshoot_engine::reference::Resolver;
+use offshoot_engine::wire;
 use offshoot_protocol::{CompactDoc, CompactedDoc, ExitCode};
-use offshoot_workspace::{CompactScope, CompactionService, Resolver, ServiceError, wire};
 
 use super::background;
 use crate::complete;

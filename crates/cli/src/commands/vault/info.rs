@@ -1,11 +1,11 @@
 //! `offshoot vault info`: what a vault is, what it takes on disk and what for.
 
 use clap::Args;
-use offshoot_engine::project;
+use offshoot_engine::gc::{GcDue, GcOptions};
+use offshoot_engine::id::Id;
+use offshoot_engine::vault::Vault;
+use offshoot_engine::{gc, wire};
 use offshoot_protocol::{CollectionDoc, StorageClass, StorageDoc, VaultInfoDoc};
-use offshoot_store::Id;
-use offshoot_vault::{GcDue, GcOptions, Vault};
-use offshoot_workspace::wire;
 
 use super::{open, text, vault_doc};
 use crate::context::{Context, OpenVault};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context) -> Result<()> {
     let top = vault.objects()?.root(&head.root)?;
     let (files_bytes, entries) = top.directory().map_or((0, 0), |dir| (dir.bytes, dir.entries));
     let config = &context.config();
-    let due = vault.gc_due(&project::schedule(config))?;
+    let due = vault.gc_due(&gc::schedule(config))?;
     let usage = vault.storage_usage(due.last.as_ref())?;
     let garbage_bytes = args.exact.then(|| garbage(&vault, context)).transpose()?;
     let document = VaultInfoDoc {
@@ -131,7 +131,7 @@ fn collection(due: &GcDue, auto: bool) -> CollectionDoc {
 
 /// What a collection would take.
 fn garbage(vault: &Vault, context: &Context) -> Result<u64> {
-    let options = GcOptions { dry_run: true, ..project::kept(context.config()) };
+    let options = GcOptions { dry_run: true, ..gc::kept(context.config()) };
     Ok(vault.collect(&options, context.actor())?.freed())
 }
 

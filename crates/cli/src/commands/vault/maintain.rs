@@ -1,13 +1,12 @@
 //! `offshoot vault maintain`: what commands start in the background when there is something to tidy.
 
 use clap::Args;
-use offshoot_store::Id;
-use offshoot_workspace::{MaintenanceService, Resolver};
+use offshoot_engine::id::Id;
+use offshoot_engine::reference::Resolver;
 
 use super::background;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
-use offshoot_engine::project::maintenance;
 
 #[derive(Debug, Args)]
 pub(crate) struct MaintainArgs {
@@ -30,13 +29,13 @@ pub(super) fn run(args: &MaintainArgs, context: &Context) -> Result<()> {
     let workspace =
         context.workspace_name().and_then(|name| Resolver::new(&vault).workspace(name).ok());
     let workspace = workspace.map_or_else(Id::random, |workspace| workspace.id);
-    let service = MaintenanceService::new(&vault, maintenance(context.config()));
+    let service = context.engine.maintenance(&vault);
     Ok(service.run(workspace, context.actor())?)
 }
 
 /// Starts it after a command in a workspace, where there is something to do.
 pub(crate) fn after_command(context: &Context, opened: &OpenVault, workspace: &Id) {
-    let service = MaintenanceService::new(&opened.vault, maintenance(context.config()));
+    let service = context.engine.maintenance(&opened.vault);
     if service.is_due(workspace).unwrap_or(false) {
         // The command is done and was answered; the next one tries again.
         let words = ["maintain", "--workspace", &workspace.to_string()];

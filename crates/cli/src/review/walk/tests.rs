@@ -1,8 +1,10 @@
 //! Keys go in, decisions and screens come out.
 
-use offshoot_text::pick::TextPick;
-use offshoot_tree::{BlobId, Body, Entry, Meta, VaultPath};
-use offshoot_workspace::{FoldedKind, GitActivity, Outcome, Wanted};
+use offshoot_engine::change::FoldedKind;
+use offshoot_engine::diff::TextPick;
+use offshoot_engine::file::{BlobId, Body, Entry, Meta, VaultPath};
+use offshoot_engine::git::GitActivity;
+use offshoot_engine::review::{PieceOutcome, Wanted};
 
 use super::*;
 
@@ -16,7 +18,7 @@ fn file(content: &str) -> Entry {
     Entry { name: Vec::new(), meta: Meta::of_new(0o644), group: None, conflict: None, body }
 }
 
-fn item(path: &str, before: Option<&str>, after: &str) -> ReviewItem {
+fn item(path: &str, before: Option<&str>, after: &str) -> Item {
     let change = Change {
         path: VaultPath::parse(path.as_bytes()).unwrap(),
         before: before.map(|before| file(before).into()),
@@ -24,7 +26,7 @@ fn item(path: &str, before: Option<&str>, after: &str) -> ReviewItem {
         moved: None,
     };
     let text = TextPick::new(before.unwrap_or_default().as_bytes(), after.as_bytes());
-    ReviewItem::of(change, Some(text), 1, None)
+    Item::of(change, Some(text), 1, None)
 }
 
 /// A file with two hunks, the first of two changes, and a new file.
@@ -34,7 +36,7 @@ fn walk() -> Walk {
     Walk::new("review".to_owned(), unfolded(items), false)
 }
 
-fn unfolded(items: Vec<ReviewItem>) -> FoldedReview {
+fn unfolded(items: Vec<Item>) -> FoldedReview {
     FoldedReview { items, groups: Vec::new() }
 }
 
@@ -45,7 +47,7 @@ fn folded() -> Walk {
     let items = paths.iter().map(|path| item(path, None, "new\n")).collect();
     let group = |at: &str, kind, items| {
         let at = VaultPath::parse(at.as_bytes()).unwrap();
-        ReviewGroup { id: String::new(), at, kind, items }
+        Group { id: String::new(), at, kind, items }
     };
     let groups = vec![
         group("/target", FoldedKind::Output, 1..4),
@@ -56,11 +58,11 @@ fn folded() -> Walk {
 
 fn decisions(walk: &Walk) -> String {
     let pieces = walk.items.iter().flat_map(|item| &item.pieces);
-    let letter = |decision: &ReviewDecision| match decision {
-        ReviewDecision::Accepted => 'a',
-        ReviewDecision::Dropped => 'd',
-        ReviewDecision::Edited(_) => 'e',
-        ReviewDecision::Undecided => '-',
+    let letter = |decision: &Decision| match decision {
+        Decision::Accepted => 'a',
+        Decision::Dropped => 'd',
+        Decision::Edited(_) => 'e',
+        Decision::Undecided => '-',
     };
     pieces.map(|piece| letter(&piece.decision)).collect()
 }
@@ -132,7 +134,9 @@ fn accepting_and_dropping_go_on_to_the_end() {
     assert!(screen(&walk).contains("2 accepted, 1 dropped, 0 edited, 0 undecided"));
     assert_eq!(press(&mut walk, "y"), Action::End(Ending::Apply));
     let items = walk.into_review().items;
-    let Outcome::Mixed(mixed) = items[0].outcome(Wanted::NotDropped) else { panic!("{items:?}") };
+    let PieceOutcome::Mixed(mixed) = items[0].outcome(Wanted::NotDropped) else {
+        panic!("{items:?}")
+    };
     assert_eq!(mixed.content.unwrap(), b"one\n2\nthree\n4\n5\n6\n7\n8\n9\n");
 }
 
@@ -155,8 +159,8 @@ fn whole_files_are_decided_at_once() {
     let mut walk = walk();
     press(&mut walk, "fF");
     assert_eq!(walk.mode, Mode::Leaving);
-    assert_eq!(walk.items[0].outcome(Wanted::Accepted), Outcome::After);
-    assert_eq!(walk.items[1].outcome(Wanted::NotDropped), Outcome::Before);
+    assert_eq!(walk.items[0].outcome(Wanted::Accepted), PieceOutcome::After);
+    assert_eq!(walk.items[1].outcome(Wanted::NotDropped), PieceOutcome::Before);
 }
 
 #[test]
@@ -183,7 +187,7 @@ fn editing_is_left_to_others_and_its_result_taken() {
     assert_eq!(whole, b"uno\n2\ntres\n4\n5\n6\n7\n8\nnine\n");
     walk.edited_file(b"all other\n".to_vec());
     assert_eq!(place(&walk), (1, 0));
-    let Outcome::Mixed(mixed) = walk.items[0].outcome(Wanted::NotDropped) else { panic!() };
+    let PieceOutcome::Mixed(mixed) = walk.items[0].outcome(Wanted::NotDropped) else { panic!() };
     assert_eq!(mixed.content.unwrap(), b"all other\n");
 }
 

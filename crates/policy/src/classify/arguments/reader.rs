@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::knowledge::{Effect, Known, Role, Style, Tool};
-use crate::script::Word;
+use crate::script::ShellWord;
 
 use super::{Given, Reading, Strange, Value};
 use crate::classify::pattern::fits;
@@ -12,7 +12,7 @@ use crate::classify::words;
 /// Reads arguments one by one.
 pub(super) struct Reader<'w> {
     reading: Reading<'w>,
-    arguments: &'w [Word],
+    arguments: &'w [ShellWord],
     next: usize,
     /// No options follow.
     ended: bool,
@@ -21,7 +21,7 @@ pub(super) struct Reader<'w> {
 }
 
 impl<'w> Reader<'w> {
-    pub(super) fn new(name: &'static str, tool: &'static Tool, arguments: &'w [Word]) -> Self {
+    pub(super) fn new(name: &'static str, tool: &'static Tool, arguments: &'w [ShellWord]) -> Self {
         let reading =
             Reading { chain: vec![tool], names: vec![Cow::Borrowed(name)], ..Reading::default() };
         Self { reading, arguments, next: 0, ended: false, place: 0 }
@@ -38,7 +38,7 @@ impl<'w> Reader<'w> {
         self.reading
     }
 
-    fn argument(&mut self, word: &'w Word) {
+    fn argument(&mut self, word: &'w ShellWord) {
         let start = word.beginning();
         let Tool { style, leading, .. } = *self.reading.tool();
         if leading && start.starts_with('-') && !self.reading.operands.is_empty() {
@@ -63,7 +63,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn take(&mut self) -> Option<&'w Word> {
+    fn take(&mut self) -> Option<&'w ShellWord> {
         let word = self.arguments.get(self.next)?;
         self.next += 1;
         Some(word)
@@ -87,7 +87,7 @@ impl<'w> Reader<'w> {
         self.letters(word, start, 0, false);
     }
 
-    fn operand(&mut self, word: &'w Word) {
+    fn operand(&mut self, word: &'w ShellWord) {
         let tool = self.reading.tool();
         if !tool.subs.is_empty() || !tool.patterns.is_empty() {
             return self.subcommand(tool, word);
@@ -115,7 +115,7 @@ impl<'w> Reader<'w> {
     }
 
     /// Whether an option that matters stands where a command should: `flock FILE -c TEXT`.
-    fn is_late_option(&self, word: &Word) -> bool {
+    fn is_late_option(&self, word: &ShellWord) -> bool {
         let start = word.beginning();
         self.ended
             && !self.reading.dashes
@@ -123,7 +123,7 @@ impl<'w> Reader<'w> {
             && matches!(self.known(start), Some((_, Known::Matters(_), _)))
     }
 
-    fn subcommand(&mut self, tool: &'static Tool, word: &'w Word) {
+    fn subcommand(&mut self, tool: &'static Tool, word: &'w ShellWord) {
         let literal = word.literal();
         let found = match literal.as_deref() {
             Some(name) => named(tool, name),
@@ -142,7 +142,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn option(&mut self, word: &'w Word, style: Style) {
+    fn option(&mut self, word: &'w ShellWord, style: Style) {
         let start = word.beginning();
         if style == Style::Long || start.starts_with("--") {
             self.whole(word, start);
@@ -151,7 +151,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn key(&mut self, word: &'w Word) {
+    fn key(&mut self, word: &'w ShellWord) {
         let start = word.beginning();
         if start.starts_with('-') && start.len() > 1 {
             return self.whole(word, start);
@@ -174,7 +174,7 @@ impl<'w> Reader<'w> {
     }
 
     /// An option that is a whole word.
-    fn whole(&mut self, word: &'w Word, start: &'w str) {
+    fn whole(&mut self, word: &'w ShellWord, start: &'w str) {
         if self.whole_if_known(word, start) {
             return;
         }
@@ -185,7 +185,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn whole_if_known(&mut self, word: &'w Word, start: &'w str) -> bool {
+    fn whole_if_known(&mut self, word: &'w ShellWord, start: &'w str) -> bool {
         let equals = start.find('=');
         let complete = word.pieces.len() == 1;
         // A name that goes on with something unknown is not known.
@@ -206,7 +206,7 @@ impl<'w> Reader<'w> {
         self.beginning_if_known(word, start)
     }
 
-    fn beginning_if_known(&mut self, word: &'w Word, start: &str) -> bool {
+    fn beginning_if_known(&mut self, word: &'w ShellWord, start: &str) -> bool {
         let Some((name, known, outer)) = self.by_beginning(start) else { return false };
         let value = self.joined_value(known, word, name.len());
         self.give(name, known, Some(value), outer);
@@ -219,7 +219,7 @@ impl<'w> Reader<'w> {
         name: &'static str,
         known: Known,
         outer: bool,
-        word: &'w Word,
+        word: &'w ShellWord,
         equals: Option<usize>,
     ) {
         if let Some(at) = equals {
@@ -241,7 +241,7 @@ impl<'w> Reader<'w> {
     }
 
     /// A value that looks like an option that matters: if the option before it takes no value after all, it is one.
-    fn looks_like_an_option(&mut self, word: &'w Word) {
+    fn looks_like_an_option(&mut self, word: &'w ShellWord) {
         let start = word.beginning();
         let name = start.split('=').next().unwrap_or(start);
         if name.len() > 1
@@ -253,7 +253,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn joined_value(&mut self, known: Known, word: &'w Word, skip: usize) -> Value<'w> {
+    fn joined_value(&mut self, known: Known, word: &'w ShellWord, skip: usize) -> Value<'w> {
         self.spills(word);
         if takes_command(known) {
             return Value::JoinedWords(word, skip, self.until_end());
@@ -262,7 +262,7 @@ impl<'w> Reader<'w> {
     }
 
     /// The words up to `;`, or up to a `+` behind `{}`.
-    fn until_end(&mut self) -> &'w [Word] {
+    fn until_end(&mut self) -> &'w [ShellWord] {
         let start = self.next;
         let mut before = Cow::Borrowed("");
         while let Some(word) = self.take() {
@@ -280,7 +280,7 @@ impl<'w> Reader<'w> {
     }
 
     /// Letters that are options of their own, from a byte of the word's first piece on.
-    fn letters(&mut self, word: &'w Word, start: &'w str, from: usize, joins: bool) {
+    fn letters(&mut self, word: &'w ShellWord, start: &'w str, from: usize, joins: bool) {
         let text = &start[from..];
         for (at, letter) in text.char_indices() {
             let behind = from + at + letter.len_utf8();
@@ -311,7 +311,7 @@ impl<'w> Reader<'w> {
     }
 
     /// A value that may become several words may bring options with it.
-    fn spills(&mut self, word: &'w Word) {
+    fn spills(&mut self, word: &'w ShellWord) {
         if words::spills(word) {
             self.reading.strange.push(Strange::Injected(word));
         }

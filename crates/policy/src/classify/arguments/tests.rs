@@ -2,7 +2,7 @@
 
 use crate::category::{Categories, Category};
 use crate::knowledge::{Effect, Known, Language, Operands, Role, Style, Tool};
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 use super::{Reading, Strange, Value};
 
@@ -69,7 +69,7 @@ static WRAPPER: Tool = Tool {
 
 /// What a reading found, in short: options with their values, operands, the command, and what is strange.
 fn short(tool: &'static Tool, text: &str) -> String {
-    let words: Vec<Word> = text.split(' ').map(word).collect();
+    let words: Vec<ShellWord> = text.split(' ').map(word).collect();
     let reading = Reading::of(tool.name, tool, &words);
     let mut parts = Vec::new();
     for given in &reading.options {
@@ -93,13 +93,13 @@ fn short(tool: &'static Tool, text: &str) -> String {
 }
 
 /// `$` stands for something unknown, `"$` for something unknown that does not split.
-fn word(text: &str) -> Word {
-    let Some((before, behind)) = text.split_once('$') else { return Word::new(text) };
+fn word(text: &str) -> ShellWord {
+    let Some((before, behind)) = text.split_once('$') else { return ShellWord::new(text) };
     let before = before.trim_end_matches('"');
     let quoted = text.contains('"');
     let known = |text: &str| (!text.is_empty()).then(|| WordPiece::Literal(text.to_owned()));
     let pieces = [known(before), Some(WordPiece::Unknown { splits: !quoted }), known(behind)];
-    Word { pieces: pieces.into_iter().flatten().collect() }
+    ShellWord { pieces: pieces.into_iter().flatten().collect() }
 }
 
 #[track_caller]

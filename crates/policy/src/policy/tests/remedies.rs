@@ -22,7 +22,7 @@ fn what_runs_needs_no_remedy() {
 
 #[test]
 fn no_remedy_is_looked_for_unless_asked() {
-    let words: fn(&[Word], &Context) -> Vec<Judged> = |_, _| panic!("nobody asked");
+    let words: fn(&[ShellWord], &Context) -> Vec<Judged> = |_, _| panic!("nobody asked");
     let judging = Judging { words, ..toy::JUDGING };
     let policy = Policy::with_judging(&PolicyOptions::default(), judging).expect("no rules");
     let verdict = policy.decide_judged(toy::judge("docker run x", &context()), &context());

@@ -2,9 +2,9 @@
 
 use crate::category::{Categories, Category};
 use crate::context::Context;
-use crate::judged::{Judged, PartKind, PathAccess, Reason, TouchedPath};
+use crate::judged::{AccessKind, Judged, PartKind, Reason, TouchedPath};
 use crate::policy::Judging;
-use crate::script::{Word, WordPiece};
+use crate::script::{ShellWord, WordPiece};
 
 use Category::{Destructive, HostEscapeRisk, Interactive, Mutating, Networked};
 
@@ -32,7 +32,7 @@ fn simple(text: &str, context: &Context) -> Vec<Judged> {
         wrappers.push((*wrapper).to_owned());
         words.remove(0);
     }
-    let words: Vec<Word> = words.into_iter().map(word).collect();
+    let words: Vec<ShellWord> = words.into_iter().map(word).collect();
     if !words.is_empty() {
         parts.push(program(&words, &wrappers, context));
     }
@@ -40,33 +40,33 @@ fn simple(text: &str, context: &Context) -> Vec<Judged> {
     parts
 }
 
-fn word(text: &str) -> Word {
+fn word(text: &str) -> ShellWord {
     if let Some(rest) = text.strip_prefix('~') {
-        return Word {
+        return ShellWord {
             pieces: vec![WordPiece::Tilde("~".into()), WordPiece::Literal(rest.into())],
         };
     }
     match text.split_once('$') {
-        None => Word::new(text),
-        Some((before, _)) => Word {
+        None => ShellWord::new(text),
+        Some((before, _)) => ShellWord {
             pieces: vec![WordPiece::Literal(before.into()), WordPiece::Unknown { splits: true }],
         },
     }
 }
 
-fn program(words: &[Word], wrappers: &[String], context: &Context) -> Judged {
-    let shown: Vec<String> = words.iter().map(Word::display).collect();
+fn program(words: &[ShellWord], wrappers: &[String], context: &Context) -> Judged {
+    let shown: Vec<String> = words.iter().map(ShellWord::display).collect();
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     let name = shown[0].rsplit('/').next().unwrap_or_default();
     let (access, categories): (_, &[Category]) = match (name, shown.get(1).copied()) {
-        ("rm", _) => (PathAccess::Delete, &[Mutating, Destructive]),
-        ("touch", _) => (PathAccess::Write, &[Mutating]),
-        ("vim", _) => (PathAccess::Read, &[Interactive]),
-        ("curl", _) | ("git", Some("fetch")) => (PathAccess::Read, &[Networked]),
-        ("git", Some("push")) => (PathAccess::Read, &[Mutating, Networked]),
-        ("kubectl", Some("delete")) => (PathAccess::Read, &[Mutating, Networked, Destructive]),
-        ("docker", Some("run")) => (PathAccess::Read, &[Mutating, HostEscapeRisk]),
-        _ => (PathAccess::Read, &[]),
+        ("rm", _) => (AccessKind::Delete, &[Mutating, Destructive]),
+        ("touch", _) => (AccessKind::Write, &[Mutating]),
+        ("vim", _) => (AccessKind::Read, &[Interactive]),
+        ("curl", _) | ("git", Some("fetch")) => (AccessKind::Read, &[Networked]),
+        ("git", Some("push")) => (AccessKind::Read, &[Mutating, Networked]),
+        ("kubectl", Some("delete")) => (AccessKind::Read, &[Mutating, Networked, Destructive]),
+        ("docker", Some("run")) => (AccessKind::Read, &[Mutating, HostEscapeRisk]),
+        _ => (AccessKind::Read, &[]),
     };
     let arguments = shown.get(1..).unwrap_or_default();
     let is_path = |word: &&&str| word.contains(['/', '.']) && !word.contains('…');
@@ -94,7 +94,7 @@ fn program(words: &[Word], wrappers: &[String], context: &Context) -> Judged {
 }
 
 fn redirection(target: &str, context: &Context) -> Judged {
-    let touched = TouchedPath { access: PathAccess::Write, path: absolute(target, context) };
+    let touched = TouchedPath { access: AccessKind::Write, path: absolute(target, context) };
     let far = is_far(&touched, context);
     let categories: &[Category] = if far { &[Mutating, HostEscapeRisk] } else { &[Mutating] };
     Judged { paths: vec![touched], ..part(PartKind::Redirection, target, categories) }
@@ -122,5 +122,5 @@ fn absolute(path: &str, context: &Context) -> String {
 
 fn is_far(touched: &TouchedPath, context: &Context) -> bool {
     let outside = !touched.path.starts_with(&*context.workspace.to_string_lossy());
-    touched.path.contains("/.ssh/") || (outside && touched.access != PathAccess::Read)
+    touched.path.contains("/.ssh/") || (outside && touched.access != AccessKind::Read)
 }

@@ -53,12 +53,12 @@ fn every_kind_of_change_is_a_piece() {
 #[test]
 fn all_or_nothing_needs_no_mixture() {
     let mut item = item();
-    assert_eq!(item.outcome(Wanted::NotDropped), Outcome::After);
-    assert_eq!(item.outcome(Wanted::Accepted), Outcome::Before);
+    assert_eq!(item.outcome(Wanted::NotDropped), PieceOutcome::After);
+    assert_eq!(item.outcome(Wanted::Accepted), PieceOutcome::Before);
     decide(&mut item, &[Accepted, Accepted, Accepted, Accepted]);
-    assert_eq!(item.outcome(Wanted::Accepted), Outcome::After);
+    assert_eq!(item.outcome(Wanted::Accepted), PieceOutcome::After);
     decide(&mut item, &[Dropped, Dropped, Dropped, Dropped]);
-    assert_eq!(item.outcome(Wanted::NotDropped), Outcome::Before);
+    assert_eq!(item.outcome(Wanted::NotDropped), PieceOutcome::Before);
 }
 
 #[test]
@@ -67,10 +67,10 @@ fn pieces_are_decided_one_by_one() {
     decide(&mut item, &[Dropped, Accepted, Accepted, Undecided]);
     let content = None;
     let mixed = Mixed { moved: false, mode: true, content };
-    assert_eq!(item.outcome(Wanted::NotDropped), Outcome::Mixed(mixed));
+    assert_eq!(item.outcome(Wanted::NotDropped), PieceOutcome::Mixed(mixed));
     let content = Some(b"ONE\nTWO\n3\n4\n5\n6\n7\n8\n9\nten\n".to_vec());
     let mixed = Mixed { moved: false, mode: true, content };
-    assert_eq!(item.outcome(Wanted::Accepted), Outcome::Mixed(mixed));
+    assert_eq!(item.outcome(Wanted::Accepted), PieceOutcome::Mixed(mixed));
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn lines_can_be_divided_and_edited() {
     decide(&mut item, &all);
     let content = Some(b"one\nTWO\n3\n4\n5\n6\n7\n8\n9\n10\n11\n".to_vec());
     let mixed = Mixed { moved: true, mode: true, content };
-    assert_eq!(item.outcome(Wanted::Accepted), Outcome::Mixed(mixed.clone()));
-    assert_eq!(item.outcome(Wanted::NotDropped), Outcome::Mixed(mixed));
+    assert_eq!(item.outcome(Wanted::Accepted), PieceOutcome::Mixed(mixed.clone()));
+    assert_eq!(item.outcome(Wanted::NotDropped), PieceOutcome::Mixed(mixed));
     assert_eq!(item.editable(4).unwrap(), b"10\n11\n");
     assert_eq!(item.editable(3).unwrap(), b"TWO\n");
     assert_eq!(item.editable(0), None);
@@ -105,9 +105,9 @@ fn a_new_file_is_one_piece_that_can_be_edited() {
     assert_eq!(item.editable(0).unwrap(), b"a\n");
     decide(&mut item, &[Edited(b"b\n".to_vec())]);
     let mixed = Mixed { moved: true, mode: true, content: Some(b"b\n".to_vec()) };
-    assert_eq!(item.outcome(Wanted::NotDropped), Outcome::Mixed(mixed));
+    assert_eq!(item.outcome(Wanted::NotDropped), PieceOutcome::Mixed(mixed));
     decide(&mut item, &[Dropped]);
-    assert_eq!(item.outcome(Wanted::NotDropped), Outcome::Before);
+    assert_eq!(item.outcome(Wanted::NotDropped), PieceOutcome::Before);
 }
 
 #[test]

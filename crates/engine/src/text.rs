@@ -3,11 +3,15 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use offshoot_tree::display_bytes;
-use offshoot_vault::{ImportReport, SkipReason, Skipped};
-use offshoot_workspace::{GitDirectory, wire};
+pub use offshoot_tree::display_bytes;
 
 /// Text with characters that a terminal obeys made visible; tabs stay.
+///
+/// ```
+/// use offshoot_engine::text::harmless;
+///
+/// assert_eq!(harmless(b"a\x1b[2Jb\tc"), "a^[[2Jb\tc");
+/// ```
 pub fn harmless(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let shown = text.chars().map(|c| match c {
@@ -23,16 +27,35 @@ pub fn harmless(bytes: &[u8]) -> String {
 }
 
 /// Text that somebody gave, such as a reason or a user's name, on one line and harmless.
+///
+/// ```
+/// use offshoot_engine::text::line;
+///
+/// assert_eq!(line("one\ntwo"), "one^Jtwo");
+/// ```
 pub fn line(text: &str) -> String {
     harmless(text.as_bytes()).replace('\t', "^I")
 }
 
 /// A path of the host, quoted where it holds characters that a terminal obeys.
+///
+/// ```
+/// use offshoot_engine::text::host_path;
+///
+/// assert_eq!(host_path("/home/me".as_ref()), "/home/me");
+/// ```
 pub fn host_path(path: &Path) -> String {
     display_bytes(path.as_os_str().as_bytes())
 }
 
 /// A number of bytes, as people read it.
+///
+/// ```
+/// use offshoot_engine::text::bytes;
+///
+/// assert_eq!(bytes(1023), "1023 B");
+/// assert_eq!(bytes(1536), "1.5 KiB");
+/// ```
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
@@ -48,54 +71,17 @@ pub fn bytes(count: u64) -> String {
 }
 
 /// "1 file", "2 files".
+///
+/// ```
+/// use offshoot_engine::text::count;
+///
+/// assert_eq!(count(1, "directory"), "1 directory");
+/// assert_eq!(count(2, "directory"), "2 directories");
+/// ```
 pub fn count(number: u64, one: &str) -> String {
     match (number, one.strip_suffix('y')) {
         (1, _) => format!("1 {one}"),
         (_, Some(stem)) if !one.ends_with("ey") => format!("{number} {stem}ies"),
         _ => format!("{number} {one}s"),
     }
-}
-
-/// That a git directory was taken in, where it was.
-pub fn git_directory(git: &GitDirectory) -> Option<String> {
-    let GitDirectory::Bound { binding, bytes: size, new: _ } = git else { return None };
-    let (directory, size) = (host_path(&binding.host_path()), bytes(*size));
-    Some(format!("git directory {directory} taken in as well, {size}"))
-}
-
-/// What an import brought, in a line.
-pub fn import(report: &ImportReport) -> String {
-    let mut text = count(report.files, "file");
-    if report.directories > 0 {
-        text.push_str(&format!(" in {}", count(report.directories, "directory")));
-    }
-    text.push_str(&format!(", {}", bytes(report.bytes)));
-    if report.unchanged > 0 {
-        text.push_str(&format!(", {} not read again", report.unchanged));
-    }
-    if report.ignored > 0 {
-        text.push_str(&format!(", {} ignored", report.ignored));
-    }
-    text
-}
-
-/// What an import could not bring, a line each.
-pub fn skipped(report: &ImportReport) -> Vec<String> {
-    report.skipped.iter().map(skipped_line).collect()
-}
-
-/// What an import could not read, a line each.
-pub fn unreadable(report: &ImportReport) -> Vec<String> {
-    let is_unreadable =
-        |skipped: &&Skipped| matches!(skipped.why, SkipReason::Unreadable(_) | SkipReason::Kept(_));
-    report.skipped.iter().filter(is_unreadable).map(skipped_line).collect()
-}
-
-fn skipped_line(skipped: &Skipped) -> String {
-    let (_, why) = wire::skip_reason(&skipped.why);
-    let done = match skipped.why {
-        SkipReason::Kept(_) => "could not read",
-        _ => "skipped",
-    };
-    format!("{done} {}: {why}", display_bytes(&skipped.path))
 }

@@ -4,29 +4,50 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::{ExitCode, Hint};
-use offshoot_vault::{Created, HomeError, ImportReport, Listed, name_from};
+use offshoot_vault::{Created, HomeError, ImportReport, ListedVault, name_from};
 use offshoot_workspace::{BindingError, GitDirectory, ServiceError, check_folder};
 
+use crate::binding::git_directory;
 use crate::error::{Error, Result};
+use crate::import::{self, skipped};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
-use crate::words::{git_directory, host_path, import, skipped};
+use crate::text::host_path;
 
 /// How often a name is looked for that nobody else takes meanwhile.
 const ATTEMPTS: usize = 32;
 
 /// A vault that was made of a folder, or that somebody else made of it meanwhile.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::Adoption;
+///
+/// match offshoot.make_vault(None, "/home/me/project".as_ref())? {
+///     Adoption::Created(created) => println!("vault {} is new", created.name),
+///     Adoption::Found(listed) => println!("somebody else made vault {}", listed.name),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub enum Made {
+pub enum Adoption {
     /// A new one.
     Created(Box<Created>),
     /// Somebody else's.
-    Found(Listed),
+    Found(ListedVault),
 }
 
 impl Offshoot {
     /// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
     /// home or of a machine by accident.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let checkout = offshoot.project_of("/home/me/project/src".as_ref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn project_of(&self, here: &Path) -> Result<PathBuf> {
         let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
         let project = checkout.unwrap_or(here);
@@ -39,6 +60,13 @@ impl Offshoot {
     }
 
     /// Fails where a folder is no project, unless it is wanted all the same.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// offshoot.check_project("/home/me/project".as_ref(), false)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn check_project(&self, directory: &Path, force: bool) -> Result<()> {
         let user_home = self.options().user_home();
         let checked = check_folder(self.registry(), directory, user_home.as_deref(), force);
@@ -54,7 +82,14 @@ impl Offshoot {
     }
 
     /// Makes a vault of a folder, under a name or under one that is free.
-    pub fn make_vault(&self, wanted: Option<&str>, directory: &Path) -> Result<Made> {
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let made = offshoot.make_vault(Some("project"), "/home/me/project".as_ref())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn make_vault(&self, wanted: Option<&str>, directory: &Path) -> Result<Adoption> {
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -67,7 +102,7 @@ impl Offshoot {
             let created = registry.create(&name, Some(directory), &options, self.actor());
             drop(options);
             let error = match created {
-                Ok(created) => return Ok(Made::Created(Box::new(created))),
+                Ok(created) => return Ok(Adoption::Created(Box::new(created))),
                 Err(error) => error,
             };
             let overtaken =
@@ -79,19 +114,27 @@ impl Offshoot {
             if let Some((listed, bound)) = registry.find_bound(directory)?
                 && bound == directory
             {
-                return Ok(Made::Found(listed));
+                return Ok(Adoption::Found(listed));
             }
         }
     }
 
     /// Completes a vault that was made of a folder at its first use, and tells of it.
-    pub fn adopted(&self, made: Made, directory: &Path) -> Result<Listed> {
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let folder = "/home/me/project".as_ref();
+    /// let listed = offshoot.adopted(offshoot.make_vault(None, folder)?, folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn adopted(&self, made: Adoption, directory: &Path) -> Result<ListedVault> {
         let created = match made {
-            Made::Found(listed) => return Ok(listed),
-            Made::Created(created) => created,
+            Adoption::Found(listed) => return Ok(listed),
+            Adoption::Created(created) => created,
         };
         self.tell_skipped(&created.report);
-        let (what, folder) = (import(&created.report), host_path(directory));
+        let (what, folder) = (import::summary(&created.report), host_path(directory));
         let text = format!("created vault {} for {folder}: {what}", created.name);
         self.tell(Topic::VaultCreated, text);
         let git = self.take_git_directory(&created.vault)?;
@@ -108,6 +151,14 @@ impl Offshoot {
     }
 
     /// Tells what could not be taken in: never silently.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let created = offshoot.create_vault("docs", Some("/usr/share/doc".as_ref()))?;
+    /// offshoot.tell_skipped(&created.report);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tell_skipped(&self, report: &ImportReport) {
         for line in skipped(report) {
             self.tell(Topic::Skipped, line);

@@ -1,9 +1,12 @@
-//! Where the rules are that decide whether a command may run.
+//! Whether a command may run: the rules, where they are, and what they say.
 
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::Layer;
-use offshoot_workspace::{PolicyFile, PolicyFiles};
+pub use offshoot_policy::{Category, Context, Decision, Layer, Policy, Verdict};
+pub use offshoot_workspace::{
+    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, layer_of, policy_layer,
+    suggestion,
+};
 
 use crate::offshoot::Offshoot;
 use crate::settings;
@@ -17,6 +20,13 @@ const PROJECT_FILES: [&str; 2] = ["offshoot-policy.toml", "offshoot-policy.rego"
 
 impl Offshoot {
     /// The rules in force: the user's, the project's, and those that were given with the request.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let rules = offshoot.policy(&["strict.toml".into()]).current()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn policy(&self, request: &[PathBuf]) -> PolicyFiles {
         let mut files = self.policy_files();
         files.extend(request.iter().map(|path| PolicyFile {
@@ -28,6 +38,15 @@ impl Offshoot {
     }
 
     /// The files of the user and of the project.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// for file in offshoot.policy_files() {
+    ///     println!("{}", file.path.display());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn policy_files(&self) -> Vec<PolicyFile> {
         let mut files = self.user_files();
         files.extend(self.project_files());
@@ -35,6 +54,13 @@ impl Offshoot {
     }
 
     /// The rules of these files.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let rules = offshoot.policy_of(offshoot.policy_files()).current()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn policy_of(&self, files: Vec<PolicyFile>) -> PolicyFiles {
         PolicyFiles::new(files, self.config().policy.rego_timeout)
     }
@@ -50,12 +76,28 @@ impl Offshoot {
     }
 
     /// The file that a rule of the user belongs in; none where such files are not looked at.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// if let Some(file) = offshoot.user_rule_file() {
+    ///     println!("your rules belong in {}", file.display());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn user_rule_file(&self) -> Option<PathBuf> {
         let files = self.user_files().into_iter().map(|file| file.path);
         files.into_iter().find(|path| path.extension().is_some_and(|end| end == "toml"))
     }
 
     /// Where the user's files are.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let written = offshoot.user_rule_files().into_iter().filter(|file| file.exists());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn user_rule_files(&self) -> Vec<PathBuf> {
         let directory = settings::user_directory(&self.options().environment);
         directory
@@ -80,6 +122,13 @@ impl Offshoot {
 }
 
 /// Where the project's file belongs that is not there yet.
+///
+/// ```
+/// use offshoot_engine::policy::project_rule_file;
+///
+/// let file = project_rule_file("/home/me/project".as_ref());
+/// assert_eq!(file, std::path::Path::new("/home/me/project/offshoot-policy.toml"));
+/// ```
 pub fn project_rule_file(folder: &Path) -> PathBuf {
     folder.join(PROJECT_FILES[0])
 }

@@ -3,19 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::{ExitCode, Hint};
-use offshoot_vault::{Home, HomeError, Listed, MovedFolder, Vault};
-use offshoot_workspace::{BindingService, HomeEvent, NewBinding, shown_name, similar};
+use offshoot_vault::{Home, HomeError, ListedVault, MovedFolder, Vault};
+use offshoot_workspace::{shown_name, similar};
 
 use crate::error::{Error, Result};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
-use crate::words::host_path;
+use crate::text::host_path;
 
 /// Which vault a folder belongs to.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::Belongs;
+///
+/// match offshoot.belongs("/home/me/project".as_ref())? {
+///     Belongs::To(listed, _) => println!("it is vault {}", listed.name),
+///     Belongs::Perhaps(moved) => println!("it may be vault {}", moved.vault.name),
+///     Belongs::Nowhere => println!("it has none"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum Belongs {
     /// This one, by the folder that it is bound to.
-    To(Listed, PathBuf),
+    To(ListedVault, PathBuf),
     /// To none; but it looks like the folder of one, which is gone.
     Perhaps(Box<MovedFolder>),
     /// To none.
@@ -24,13 +37,18 @@ pub enum Belongs {
 
 impl Offshoot {
     /// The vault that a folder belongs to. Where the folder was moved, the vault's binding follows it, and that is told.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let belongs = offshoot.belongs(&offshoot.directory()?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn belongs(&self, here: &Path) -> Result<Belongs> {
-        let registry = self.registry();
-        let bound = registry.find_bound(here).map_err(|error| self.registry_error(error))?;
-        if let Some((listed, bound)) = bound {
+        if let Some((listed, bound)) = self.bound_to(here)? {
             return Ok(Belongs::To(listed, bound));
         }
-        let moved = registry.find_moved(here).map_err(|error| self.registry_error(error))?;
+        let moved = self.registry().find_moved(here).map_err(|error| self.registry_error(error))?;
         match moved {
             None => Ok(Belongs::Nowhere),
             Some(moved) if !moved.certain => Ok(Belongs::Perhaps(Box::new(moved))),
@@ -41,8 +59,29 @@ impl Offshoot {
         }
     }
 
+    /// The vault that a folder lies in a folder of, and that folder. One that was moved is not looked for.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// if let Some((listed, folder)) = offshoot.bound_to(&offshoot.directory()?)? {
+    ///     println!("{} is vault {}", folder.display(), listed.name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bound_to(&self, here: &Path) -> Result<Option<(ListedVault, PathBuf)>> {
+        self.registry().find_bound(here).map_err(|error| self.registry_error(error))
+    }
+
     /// The vault that a folder belongs to, or an error that says what to do.
-    pub fn bound_vault(&self, here: &Path) -> Result<Listed> {
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// println!("{}", offshoot.bound_vault(&offshoot.directory()?)?.name);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bound_vault(&self, here: &Path) -> Result<ListedVault> {
         match self.belongs(here)? {
             Belongs::To(listed, _) => return Ok(listed),
             Belongs::Perhaps(moved) => return Err(unsure(&moved, here)),
@@ -59,11 +98,29 @@ impl Offshoot {
     }
 
     /// The names of all vaults.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// for name in offshoot.vault_names()? {
+    ///     println!("{name}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn vault_names(&self) -> Result<Vec<String>> {
         Ok(self.registry().list()?.into_iter().map(|listed| listed.name).collect())
     }
 
     /// Opens the vault of a name in some way; where there is none, similar names are suggested.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::vault::Registry;
+    ///
+    /// let damaged = offshoot.open_named("project", Registry::inspect)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open_named(
         &self,
         name: &str,
@@ -82,13 +139,7 @@ impl Offshoot {
     /// Binds a vault to its folder where that is now.
     fn follow(&self, moved: &MovedFolder) -> Result<()> {
         let vault = self.registry().open_listed(&moved.vault)?;
-        let service = BindingService::new(&vault, self.actor());
-        let user_home = self.options().user_home();
-        let new =
-            NewBinding { directory: &moved.folder, name: None, user_home: user_home.as_deref() };
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let options = self.home_options(&told);
-        service.relocate(self.registry(), shown_name(&moved.binding), &new, &options)?;
+        self.rebind(&vault, shown_name(&moved.binding), &moved.folder)?;
         let (old, new) = (host_path(&moved.binding.host_path()), host_path(&moved.folder));
         let name = &moved.vault.name;
         self.tell(Topic::FolderMoved, format!("{new} was {old}: vault {name} follows it here"));
@@ -97,6 +148,18 @@ impl Offshoot {
 }
 
 /// Refuses to decide whether a folder is one that was moved.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::{Belongs, unsure};
+///
+/// let here = offshoot.directory()?;
+/// if let Belongs::Perhaps(moved) = offshoot.belongs(&here)? {
+///     return Err(unsure(&moved, &here));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn unsure(moved: &MovedFolder, here: &Path) -> Error {
     let (folder, old) = (host_path(&moved.folder), host_path(&moved.binding.host_path()));
     let vault = &moved.vault.name;
@@ -111,6 +174,18 @@ pub fn unsure(moved: &MovedFolder, here: &Path) -> Error {
 }
 
 /// How to go on with the vault whose folder is gone, for somebody who just made another.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::vault::{Belongs, instead};
+///
+/// let here = offshoot.directory()?;
+/// if let Belongs::Perhaps(moved) = offshoot.belongs(&here)? {
+///     println!("{}", instead(&moved, &here, "project-2"));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn instead(moved: &MovedFolder, here: &Path, made: &str) -> String {
     let (old, vault) = (host_path(&moved.binding.host_path()), &moved.vault.name);
     let text = format!(

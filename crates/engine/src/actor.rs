@@ -1,13 +1,15 @@
-//! Accounts of this machine.
+//! Who acts: a person, and the agent that acts for them.
+
+pub use offshoot_vault::Actor;
 
 /// The name of this process's account, or its number where it has none.
-pub fn own_account() -> String {
+pub(crate) fn own_account() -> String {
     let uid = rustix::process::getuid().as_raw();
     account(uid).unwrap_or_else(|| format!("uid-{uid}"))
 }
 
 /// The name of an account.
-pub fn account(uid: u32) -> Option<String> {
+pub(crate) fn account(uid: u32) -> Option<String> {
     let uid = uid.to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let mut fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());

@@ -15,6 +15,13 @@ const HEADER: &str = "# What you allowed for single projects, by folder. `offsho
 
 impl Offshoot {
     /// What commands of a project can reach, where the user settled that. A file that cannot be read settles nothing.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let settled = offshoot.remembered_net("/home/me/project".as_ref());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remembered_net(&self, project: &Path) -> Option<Network> {
         let file = self.file_for(project)?;
         let table: Table = fs::read_to_string(file).ok()?.parse().ok()?;
@@ -22,6 +29,15 @@ impl Offshoot {
     }
 
     /// Settles what commands of a project can reach. Returns the file that says so.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::exec::Network;
+    ///
+    /// offshoot.remember_net("/home/me/project".as_ref(), Network::Host)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remember_net(&self, project: &Path, net: Network) -> Result<PathBuf> {
         let (Some(file), Some(name)) = (self.file_for(project), project.to_str()) else {
             return Err(Error::new(

@@ -1,4 +1,4 @@
-//! Looking at the machine by trying things.
+//! Whether a machine can run Offshoot, found out by trying things.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,17 +8,21 @@ use std::path::{Path, PathBuf};
 use offshoot_mount::Driver;
 use offshoot_protocol::{DoctorCheckDoc, DoctorState};
 use offshoot_store::Id;
-use offshoot_workspace::{ServiceError, probe_drivers};
+use offshoot_workspace::{ServiceError, probe_drivers, try_data_layers};
 use rustix::fs::{FileType, Mode, XattrFlags};
 
-use crate::render::host_path;
+use crate::text::{bytes, host_path};
 
-pub(super) fn check(
-    name: &str,
-    state: DoctorState,
-    detail: &str,
-    hint: Option<&str>,
-) -> DoctorCheckDoc {
+/// What was found out about one thing.
+///
+/// ```
+/// use offshoot_engine::machine::check;
+/// use offshoot_protocol::DoctorState;
+///
+/// let found = check("agent", DoctorState::Ok, "version 2", None);
+/// assert_eq!(found.name, "agent");
+/// ```
+pub fn check(name: &str, state: DoctorState, detail: &str, hint: Option<&str>) -> DoctorCheckDoc {
     DoctorCheckDoc {
         name: name.to_owned(),
         state,
@@ -28,7 +32,17 @@ pub(super) fn check(
 }
 
 /// Everything about the machine and the place of the vaults.
-pub(super) fn machine(home: &Path) -> Vec<DoctorCheckDoc> {
+///
+/// ```
+/// use offshoot_engine::machine::examine;
+/// use offshoot_protocol::DoctorState;
+///
+/// # fn example() {
+/// let checks = examine("/var/lib/offshoot".as_ref());
+/// let fit = checks.iter().all(|check| check.state != DoctorState::Problem);
+/// # }
+/// ```
+pub fn examine(home: &Path) -> Vec<DoctorCheckDoc> {
     let mut checks = vec![kernel()];
     // The home is made with the first vault; until then its nearest existing parent tells.
     let place = existing(home);
@@ -176,8 +190,7 @@ fn driver_check(
 /// Whether merging layers has to copy large files. Nobody has to do anything about it.
 fn merging(scratch: &Scratch) -> DoctorCheckDoc {
     let place = scratch.0.join("merging");
-    let able = fs::create_dir(&place).is_ok()
-        && offshoot_workspace::try_data_layers(&place).unwrap_or(false);
+    let able = fs::create_dir(&place).is_ok() && try_data_layers(&place).unwrap_or(false);
     let detail = match able {
         true => "large files stay where they are when layers are merged",
         false => "large files are copied when layers are merged: this kernel cannot leave them",
@@ -189,7 +202,7 @@ fn space(place: &Path) -> DoctorCheckDoc {
     match rustix::fs::statvfs(place) {
         Ok(stats) => {
             let free = stats.f_bavail.saturating_mul(stats.f_frsize);
-            let detail = format!("{} free", crate::render::bytes(free));
+            let detail = format!("{} free", bytes(free));
             let tight = free < 256 << 20;
             let state = if tight { DoctorState::Warning } else { DoctorState::Ok };
             check("space", state, &detail, tight.then_some("less than 256 MiB are left"))

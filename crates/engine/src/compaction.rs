@@ -1,0 +1,3 @@
+//! Merging the layers that commands leave behind.
+
+pub use offshoot_workspace::{CompactScope, CompactionService};

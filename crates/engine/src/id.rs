@@ -1,0 +1,3 @@
+//! The ids of snapshots, operations, workspaces and commands.
+
+pub use offshoot_store::Id;

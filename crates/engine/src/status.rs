@@ -1,0 +1,155 @@
+//! How a workspace stands: what it would bring home, what it lacks, what is to be decided in it.
+
+use std::collections::HashSet;
+
+use offshoot_tree::VaultPath;
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_vault::{Binding, Scope, Snapshot, Vault, Workspace as WorkspaceRecord};
+use offshoot_workspace::{CommitPreview, GitDirectory, Held, OpenConflict};
+
+use crate::error::Result;
+use crate::offshoot::Offshoot;
+use crate::workspace::Workspace;
+
+/// Further back than this the snapshots of the main line are not counted.
+const MOST_COUNTED: u64 = 10_000;
+
+/// How a workspace stands.
+///
+/// ```
+/// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+/// let status = workspace.status()?;
+/// println!("{} changes, {} conflicts", status.changes().len(), status.conflicts.len());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct WorkspaceStatus {
+    /// The folders of the vault.
+    pub folders: Vec<Binding>,
+    /// Where the git directory of the folder is.
+    pub git: GitDirectory,
+    /// The workspace.
+    pub workspace: WorkspaceRecord,
+    /// What it was forked from, or last had of the main line.
+    pub base: Snapshot,
+    /// How many snapshots the main line has that the workspace has not; none where a pull would bring nothing.
+    pub behind: u64,
+    /// What a commit would do.
+    pub preview: CommitPreview,
+    /// What is to be decided in it.
+    pub conflicts: Vec<OpenConflict>,
+    /// How many checkpoints it has.
+    pub checkpoints: u64,
+    /// What was done to it last.
+    pub last_operation: Option<String>,
+}
+
+impl WorkspaceStatus {
+    /// What a commit would change in the folder.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for change in workspace.status()?.brought() {
+    ///     println!("{} would come home", change.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn brought(&self) -> &[Change] {
+        &self.preview.summary.changes
+    }
+
+    /// What a commit would leave in the workspace.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for held in workspace.status()?.held() {
+    ///     println!("{} stays in the workspace", held.change.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn held(&self) -> &[Held] {
+        &self.preview.proposal.selected.held
+    }
+
+    /// What a commit would change in the folder or leave in the workspace, by path.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for change in workspace.status()?.changes() {
+    ///     println!("{}", change.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn changes(&self) -> Vec<&Change> {
+        let brought: HashSet<&VaultPath> = self.brought().iter().map(|it| &it.path).collect();
+        let held = self.held().iter().map(|held| &held.change);
+        let is_shown = |change: &&Change| {
+            !brought.contains(&change.path) && change.kind() != ChangeKind::Metadata
+        };
+        let mut all: Vec<&Change> = self.brought().iter().chain(held.filter(is_shown)).collect();
+        all.sort_by(|one, other| one.path.cmp(&other.path));
+        all
+    }
+}
+
+impl Workspace {
+    /// How it stands.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let behind = workspace.status()?.behind > 0;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn status(&self) -> Result<WorkspaceStatus> {
+        self.project().engine().status(self.project().vault(), self.record()?, false)
+    }
+}
+
+impl Offshoot {
+    /// How a workspace stands, with changes of times, owners and attributes where `metadata` says so.
+    pub fn status(
+        &self,
+        vault: &Vault,
+        workspace: WorkspaceRecord,
+        metadata: bool,
+    ) -> Result<WorkspaceStatus> {
+        let base = vault.snapshot(&workspace.state.base)?;
+        let preview = self.preview(vault, &workspace, metadata)?;
+        let checkpoints = self.checkpoints(vault).list(&workspace)?.len() as u64;
+        let last = vault.last_operation(Scope::Workspace(workspace.id))?;
+        Ok(WorkspaceStatus {
+            folders: vault.bindings()?,
+            git: self.git_directory(vault)?,
+            behind: match self.pull_brings(vault, &workspace, &preview)? {
+                true => behind(vault, &preview)?,
+                false => 0,
+            },
+            conflicts: self.conflicts(vault).list(&preview.tip.root, &[])?,
+            workspace,
+            base,
+            preview,
+            checkpoints,
+            last_operation: last.map(|operation| operation.summary),
+        })
+    }
+}
+
+/// How far the main line moved on since the workspace last had it.
+fn behind(vault: &Vault, preview: &CommitPreview) -> Result<u64> {
+    let common = &preview.proposal.common;
+    let mut at = preview.head.clone();
+    let mut count = 0;
+    while !common.contains(&at.id) && count < MOST_COUNTED {
+        count += 1;
+        match at.parents.first() {
+            Some(parent) => at = vault.snapshot(parent)?,
+            None => break,
+        }
+    }
+    Ok(count)
+}

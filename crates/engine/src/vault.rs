@@ -1,0 +1,99 @@
+//! Vaults: the history of a project's files, the registry that keeps them, and which of them a folder belongs to.
+
+mod adopt;
+mod locate;
+
+use std::path::Path;
+
+pub use adopt::Adoption;
+pub use locate::{Belongs, instead, unsure};
+use offshoot_vault::FromArchive;
+pub use offshoot_vault::{
+    CheckDepth, Created, Home as Registry, HomeError as RegistryError, ListedVault, Vault,
+    VaultError,
+};
+use offshoot_workspace::{HomeEvent, ServiceError, delete_vault};
+
+use crate::binding::git_directory;
+use crate::error::Result;
+use crate::notice::Topic;
+use crate::offshoot::Offshoot;
+
+impl Offshoot {
+    /// Makes a vault, of a folder or empty, and tells what could not be taken in.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let created = offshoot.create_vault("empty", None)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create_vault(&self, name: &str, folder: Option<&Path>) -> Result<Created> {
+        let options = self.import_options();
+        let created = self.registry().create(name, folder, &options, self.actor());
+        let created = created.map_err(|error| self.registry_error(error))?;
+        drop(options);
+        self.tell_skipped(&created.report);
+        let git = self.take_git_directory(&created.vault)?;
+        if let Some(line) = git_directory(&git) {
+            self.tell(Topic::GitDirectory, line);
+        }
+        Ok(created)
+    }
+
+    /// Whether there is a vault of this name, however damaged.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// if !offshoot.has_vault("project")? {
+    ///     println!("there is none yet");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn has_vault(&self, name: &str) -> Result<bool> {
+        self.registry().has(name).map_err(|error| self.registry_error(error))
+    }
+
+    /// Deletes a vault with all its history. That cannot be undone; the folder stays as it is.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// offshoot.delete_vault("project")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete_vault(&self, name: &str) -> Result<()> {
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let options = self.home_options(&told);
+        let deleted = delete_vault(self.registry(), name, self.actor(), &options);
+        deleted.map_err(|error| match error {
+            ServiceError::Home(error) => self.registry_error(error),
+            other => other.into(),
+        })
+    }
+
+    /// Gives a vault another name.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// offshoot.rename_vault("project", "product")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rename_vault(&self, from: &str, to: &str) -> Result<()> {
+        self.registry().rename(from, to).map_err(|error| self.registry_error(error))
+    }
+
+    /// Makes a vault of an archive, under the name that it has there or under another.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let imported = offshoot.import_vault("project.vault".as_ref(), Some("copy"))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn import_vault(&self, archive: &Path, name: Option<&str>) -> Result<FromArchive> {
+        self.registry().import(archive, name).map_err(|error| self.registry_error(error))
+    }
+}

@@ -1,0 +1,117 @@
+//! What handles do by themselves, so that no program that uses them has to.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use offshoot_engine::gc;
+use offshoot_engine::{Offshoot, Options, Project, Topic};
+use offshoot_needs::needs;
+use tempfile::TempDir;
+
+type Told = Arc<Mutex<Vec<Topic>>>;
+
+struct World {
+    scratch: TempDir,
+    project: Project,
+    told: Told,
+}
+
+impl World {
+    fn new() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("project");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("shared"), "shared\n").unwrap();
+        let told = Told::default();
+        let project = open(scratch.path(), &told).project(folder).unwrap();
+        Self { scratch, project, told }
+    }
+
+    fn shared(&self) -> PathBuf {
+        self.scratch.path().join("project/shared")
+    }
+
+    fn was_told(&self, topic: Topic) -> bool {
+        self.told.lock().unwrap().contains(&topic)
+    }
+}
+
+fn open(scratch: &Path, told: &Told) -> Offshoot {
+    let environment = ["PATH"].map(|name| (name.into(), std::env::var_os(name).unwrap())).to_vec();
+    let told = Arc::clone(told);
+    let options = Options::new(environment)
+        .registry(scratch.join("vaults"))
+        .listener(move |notice| told.lock().unwrap().push(notice.topic));
+    Offshoot::open(options).unwrap()
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn a_command_in_a_new_workspace_has_what_is_in_the_folder_now() {
+    let world = World::new();
+    let kept = world.project.fork("kept").unwrap();
+    fs::write(world.shared(), "later\n").unwrap();
+    let ended = world.project.exec(["grep", "later", "shared"]).unwrap().wait();
+    assert!(ended.is_success(), "{ended:?}");
+    assert!(world.was_told(Topic::Refreshed));
+    // A workspace that is there stays what it is.
+    let ended = kept.exec(["grep", "shared", "shared"]).unwrap().wait();
+    assert!(ended.is_success(), "{ended:?}");
+}
+
+#[test]
+fn a_status_says_what_comes_home_and_what_is_new_in_the_folder() {
+    let world = World::new();
+    let fix = world.project.fork("fix").unwrap();
+    let status = fix.status().unwrap();
+    assert_eq!((status.changes().len(), status.behind), (0, 0));
+    fix.write("/own", b"own\n").unwrap();
+    fs::write(world.shared(), "later\n").unwrap();
+    world.project.refresh().unwrap();
+    let status = fix.status().unwrap();
+    let changed: Vec<String> = status.brought().iter().map(|it| it.path.to_string()).collect();
+    assert_eq!((changed, status.behind), (vec!["/own".to_owned()], 1));
+    fix.pull().unwrap();
+    assert_eq!(fix.status().unwrap().behind, 0);
+    assert_eq!(fix.read("/shared").unwrap(), b"later\n");
+}
+
+#[test]
+fn a_merge_lists_a_move_as_a_move() {
+    let world = World::new();
+    let (one, other) = (world.project.fork("one").unwrap(), world.project.fork("other").unwrap());
+    let engine = world.project.engine();
+    let path = |text: &[u8]| offshoot_engine::file::VaultPath::parse(text).unwrap();
+    let record = other.record().unwrap();
+    let files = engine.files(world.project.vault());
+    files.rename(&record, &path(b"/shared"), &path(b"/moved")).unwrap();
+    let outcome = one.merge(&[&other]).unwrap();
+    let [change] = &outcome.changes[..] else { panic!("{:?}", outcome.changes) };
+    assert_eq!(change.moved.as_ref().map(|(from, _)| from.to_string()).as_deref(), Some("/shared"));
+}
+
+#[test]
+fn collecting_garbage_tells_of_nothing_that_a_dry_run_finds() {
+    let world = World::new();
+    let engine = world.project.engine();
+    let options = gc::GcOptions { dry_run: true, ..gc::kept(&engine.settings().config) };
+    world.told.lock().unwrap().clear();
+    let planned = engine.collect(world.project.vault(), &options).unwrap();
+    assert_eq!(planned.bytes_before, planned.bytes_after);
+    assert!(world.told.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_vault_is_made_renamed_and_deleted_by_name() {
+    let world = World::new();
+    let engine = world.project.engine();
+    drop(engine.create_vault("empty", None).unwrap());
+    engine.rename_vault("empty", "other").unwrap();
+    assert!(engine.has_vault("other").unwrap() && !engine.has_vault("empty").unwrap());
+    engine.delete_vault("other").unwrap();
+    assert_eq!(engine.vault_names().unwrap(), ["project"]);
+    assert!(engine.rename_vault("other", "third").is_err());
+}
