@@ -10,7 +10,7 @@ const MOST: usize = 3;
 
 /// The largest circle of crates that are not there yet. It may only shrink, and who makes it smaller says so here.
 pub(crate) const LARGEST: &[(&str, usize)] =
-    &[("cli", 75), ("protocol", 6), ("sandbox", 7), ("workspace", 62)];
+    &[("cli", 74), ("protocol", 6), ("sandbox", 7), ("workspace", 62)];
 
 /// So many files of a circle are named.
 const NAMED: usize = 8;

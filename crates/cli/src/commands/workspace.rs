@@ -24,6 +24,7 @@ use crate::render::{self, DIM, NAME, fields, paint, table};
 use offshoot_engine::settings::parse_duration;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum WorkspaceCommand {
     /// Fork a workspace
     #[command(alias = "new", after_help = CREATE_EXAMPLES)]
