@@ -9,7 +9,7 @@ use crate::listing::Listing;
 const MOST: usize = 3;
 
 /// The largest circle of crates that are not there yet. It may only shrink, and who makes it smaller says so here.
-pub(crate) const LARGEST: &[(&str, usize)] = &[("cli", 75)];
+pub(crate) const LARGEST: &[(&str, usize)] = &[("cli", 74)];
 
 /// So many files of a circle are named.
 const NAMED: usize = 8;

@@ -28,10 +28,22 @@ fn command(of: &Command) -> CommandDoc {
         about: text(of.get_about()),
         usage: plain(&of.clone().render_usage()),
         aliases: of.get_all_aliases().map(str::to_owned).collect(),
-        arguments: of.get_arguments().filter(|arg| !arg.is_hide_set()).map(argument).collect(),
+        arguments: arguments(of)
+            .into_iter()
+            .filter(|arg| !arg.is_hide_set())
+            .map(argument)
+            .collect(),
         examples: text(of.get_after_help()),
         commands: of.get_subcommands().filter(visible).map(command).collect(),
     }
+}
+
+/// Its own arguments, then those of every command, then help. Clap has the latter before its own, which it builds last.
+fn arguments(of: &Command) -> Vec<&Arg> {
+    let mut all: Vec<&Arg> = of.get_arguments().collect();
+    let is_help = |arg: &Arg| matches!(arg.get_id().as_str(), "help" | "version");
+    all.sort_by_key(|arg| (is_help(arg), arg.is_global_set()));
+    all
 }
 
 fn argument(of: &Arg) -> ArgumentDoc {

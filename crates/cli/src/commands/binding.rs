@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::render::{self, DIM, NAME, host_path, paint, table};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum BindingCommand {
     /// Add a folder to the vault, such as one with configuration
     #[command(after_help = ADD_EXAMPLES)]

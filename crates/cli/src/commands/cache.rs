@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::render::{self, DIM, NAME, paint, table};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum CacheCommand {
     /// List package caches and their sizes
     #[command(

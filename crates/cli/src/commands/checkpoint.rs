@@ -18,6 +18,7 @@ use crate::render::listing::{EXPAND, Listing};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum CheckpointCommand {
     /// Mark the current state of a workspace
     #[command(

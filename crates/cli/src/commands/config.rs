@@ -14,6 +14,7 @@ use offshoot_engine::settings::{
 };
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum ConfigCommand {
     /// Show every setting, and where it comes from
     #[command(

@@ -79,6 +79,7 @@ pub(crate) struct ExecArgs {
 
 /// Aliases that people bring along.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum ProxyCommand {
     /// Run a command, as `offshoot exec` does
     Exec(Box<ExecArgs>),

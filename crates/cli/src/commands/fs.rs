@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::error::Result;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum FsCommand {
     /// List a directory
     #[command(
@@ -77,7 +78,7 @@ pub(crate) enum FsCommand {
     Revert(RevertArgs),
 }
 
-/// Where a command that only reads looks.
+// Where a command that only reads looks.
 #[derive(Debug, Args)]
 pub(crate) struct AtArgs {
     /// Look at this REF instead of the workspace

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::render::{self, BAD, DIM, NAME, paint, table};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum OpCommand {
     /// List operations, newest first
     #[command(after_help = "Examples:\n  offshoot op log\n  offshoot op log -w fix -n 10")]

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::Result;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum PolicyCommand {
     /// Show the decision about a command in one line
     #[command(after_help = CHECK_EXAMPLES)]

@@ -17,6 +17,7 @@ use crate::render::{self, BAD, DIM, NAME, fields, paint, table};
 const SHOWN_OUTPUT: usize = 2_000;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum RecoverCommand {
     /// List what interrupted commands left
     #[command(after_help = "Examples:\n  offshoot recover list\n  offshoot recover list --json")]

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::error::Result;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum SnapshotCommand {
     /// Mark the current state of a workspace
     #[command(after_help = "Examples:\n  offshoot snapshot create fix --name before")]

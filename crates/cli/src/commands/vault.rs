@@ -24,6 +24,7 @@ use crate::error::{CliError, Result};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint, table};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum VaultCommand {
     /// Create a vault, empty or from a folder
     #[command(

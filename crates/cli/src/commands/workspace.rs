@@ -25,6 +25,7 @@ use crate::render::listing::{Listing, STATUS_METADATA};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum WorkspaceCommand {
     /// Fork a workspace
     #[command(alias = "new", after_help = CREATE_EXAMPLES)]

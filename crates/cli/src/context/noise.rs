@@ -8,7 +8,7 @@ use offshoot_engine::vault::Vault;
 use super::Context;
 use crate::error::Result;
 
-/// Whether everything is listed.
+// Whether everything is listed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ExpandArgs {
     /// List all files, also those in build output and git directories

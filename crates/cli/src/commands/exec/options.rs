@@ -12,7 +12,7 @@ use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use crate::complete;
 use crate::words::words;
 
-/// Where and how a command runs.
+// Where and how a command runs.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Start in this directory of the workspace [default: the current one]
