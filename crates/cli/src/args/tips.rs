@@ -11,8 +11,11 @@ use super::Cli;
 use crate::error::CliError;
 use offshoot_protocol::Hint;
 
+/// What to do here instead.
+type Answer = fn() -> Hint;
+
 /// Words of other tools, and what to do here instead.
-const ANSWERS: [(&[&str], fn() -> Hint); 13] = [
+const ANSWERS: [(&[&str], Answer); 13] = [
     (&["switch", "checkout", "co", "use", "attach", "enter", "cd", "goto"], || {
         Hint::from(
             "no workspace is the current one: add `-w NAME` to a command, or run `export OFFSHOOT_WORKSPACE=NAME`",
@@ -123,7 +126,7 @@ pub(super) fn unknown_command(error: &clap::Error, arguments: &[OsString]) -> Op
 }
 
 /// Options of other tools: the command, the option, and what to do here instead.
-const OPTIONS: [(&str, &[&str], fn() -> Hint); 2] = [
+const OPTIONS: [(&str, &[&str], Answer); 2] = [
     ("offshoot commit", &["-a", "--all"], || {
         Hint::from("all changes are taken: ")
             .then("offshoot commit -m TEXT")
@@ -144,7 +147,7 @@ pub(super) fn unknown_option(error: &clap::Error, arguments: &[OsString]) -> Opt
     }
     let option = error.get(ContextKind::InvalidArg).and_then(text)?;
     let (_, path) = parent_of(&Cli::command(), &option, arguments);
-    let fits = |(of, options, _): &&(&str, &[&str], fn() -> Hint)| {
+    let fits = |(of, options, _): &&(&str, &[&str], Answer)| {
         path == **of && options.contains(&option.as_str())
     };
     let (_, _, answer) = OPTIONS.iter().find(fits)?;

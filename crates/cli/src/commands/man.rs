@@ -58,7 +58,7 @@ fn named(words: &[String]) -> Result<Command> {
         let path = found.get_bin_name().unwrap_or(found.get_name());
         found = below.ok_or_else(|| {
             CliError::usage(format!("`{path}` has no command `{word}`"))
-                .hint(Hint::command(&path).words("--help").text(" lists the commands"))
+                .hint(Hint::command(path).words("--help").text(" lists the commands"))
         })?;
     }
     Ok(found)
