@@ -1,7 +1,10 @@
 //! Starting, ending, output and time.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use offshoot_sandbox::{SandboxError, Status};
@@ -110,7 +113,7 @@ fn the_keeper_opens_what_modes_forbid() {
     let outcome = scene.shell("mkdir d; echo secret > d/f; chmod 0 d/f d");
     let flags = rustix::fs::OFlags::RDONLY;
     let file = outcome.ended.keeper.open(b"d/f", flags).unwrap();
-    let text = std::io::read_to_string(fs::File::from(file)).unwrap();
+    let text = std::io::read_to_string(File::from(file)).unwrap();
     assert_eq!(text, "secret\n");
     let missing = outcome.ended.keeper.open(b"d/g", flags).unwrap_err();
     assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
@@ -123,4 +126,50 @@ fn usage_is_counted() {
     assert!(outcome.ended.usage.user > Duration::ZERO);
     assert!(outcome.ended.usage.max_resident > 100_000);
     assert!(outcome.ended.duration >= outcome.ended.usage.user / 2);
+}
+
+/// Somebody may have a file of the workspace open when the command ends, such as a process that another thread has just started. A moment is
+/// waited for, and no longer.
+#[test]
+fn who_has_a_file_open_for_a_moment_is_waited_for() {
+    for busy in [false, true] {
+        let scene = Scene::new();
+        let mark = scene.folder.path().to_str().unwrap().to_owned();
+        let (ended, has_ended) = mpsc::channel::<()>();
+        let holder = thread::spawn({
+            let mark = mark.clone();
+            move || {
+                let (process, file) = open_inside(&mark);
+                while process.exists() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                match busy {
+                    true => drop(has_ended.recv()),
+                    false => thread::sleep(Duration::from_millis(30)),
+                }
+                drop(file);
+            }
+        });
+        let outcome = scene.shell(&format!("read answer < file; sleep 0.5; : {mark}"));
+        drop(ended);
+        holder.join().unwrap();
+        assert_eq!(outcome.ended.busy, busy);
+    }
+}
+
+/// Opens a file of the workspace of a command whose text has a mark; also where the command is in `/proc`.
+fn open_inside(mark: &str) -> (PathBuf, File) {
+    for _ in 0..1000 {
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let process = entry.path();
+            let line = fs::read(process.join("cmdline")).unwrap_or_default();
+            if String::from_utf8_lossy(&line).contains(mark)
+                && let Ok(file) = File::open(process.join("cwd/file"))
+            {
+                return (process, file);
+            }
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    panic!("the command did not start");
 }
