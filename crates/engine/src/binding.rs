@@ -54,7 +54,7 @@ impl Offshoot {
     /// ```
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// let (engine, vault) = (project.engine(), project.vault());
-    /// engine.rebind(vault, "/", "/home/me/moved".as_ref())?;
+    /// engine.rebind(vault, "/", "/srv/me/moved".as_ref())?;
     /// # Ok(())
     /// # }
     /// ```
@@ -108,7 +108,7 @@ impl Offshoot {
     /// ```
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// let (engine, vault) = (project.engine(), project.vault());
-    /// engine.refresh(vault, project.name(), "/home/me/project".as_ref())?;
+    /// engine.refresh(vault, project.name(), "/srv/me/project".as_ref())?;
     /// # Ok(())
     /// # }
     /// ```

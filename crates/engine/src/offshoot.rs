@@ -83,7 +83,7 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let there = offshoot.at("/home/me/project".as_ref())?;
+    /// let there = offshoot.at("/srv/me/project".as_ref())?;
     /// println!("commands get {:?}", there.settings().config.exec.timeout);
     /// # Ok(())
     /// # }

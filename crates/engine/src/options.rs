@@ -162,8 +162,8 @@ impl Options {
     /// ```
     /// use offshoot_engine::Options;
     ///
-    /// let options = Options::new(vec![("HOME".into(), "/home/me".into())]);
-    /// assert_eq!(options.user_home(), Some("/home/me".into()));
+    /// let options = Options::new(vec![("HOME".into(), "/srv/me".into())]);
+    /// assert_eq!(options.user_home(), Some("/srv/me".into()));
     /// ```
     pub fn user_home(&self) -> Option<PathBuf> {
         self.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
@@ -187,8 +187,8 @@ impl Options {
     /// ```
     /// use offshoot_engine::Options;
     ///
-    /// let options = Options::new(vec![("HOME".into(), "/home/me".into())]);
-    /// assert_eq!(options.registry_directory()?, std::path::Path::new("/home/me/.local/share/offshoot"));
+    /// let options = Options::new(vec![("HOME".into(), "/srv/me".into())]);
+    /// assert_eq!(options.registry_directory()?, std::path::Path::new("/srv/me/.local/share/offshoot"));
     /// # Ok::<(), offshoot_engine::Error>(())
     /// ```
     pub fn registry_directory(&self) -> Result<PathBuf> {

@@ -126,8 +126,8 @@ impl Offshoot {
 /// ```
 /// use offshoot_engine::policy::project_rule_file;
 ///
-/// let file = project_rule_file("/home/me/project".as_ref());
-/// assert_eq!(file, std::path::Path::new("/home/me/project/offshoot-policy.toml"));
+/// let file = project_rule_file("/srv/me/project".as_ref());
+/// assert_eq!(file, std::path::Path::new("/srv/me/project/offshoot-policy.toml"));
 /// ```
 pub fn project_rule_file(folder: &Path) -> PathBuf {
     folder.join(PROJECT_FILES[0])

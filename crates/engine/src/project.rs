@@ -52,8 +52,8 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let project = offshoot.project("/home/me/project")?;
-    /// let same = offshoot.project("/home/me/project/src")?;
+    /// let project = offshoot.project("/srv/me/project")?;
+    /// let same = offshoot.project("/srv/me/project/src")?;
     /// # Ok(())
     /// # }
     /// ```

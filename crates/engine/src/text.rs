@@ -42,7 +42,7 @@ pub fn line(text: &str) -> String {
 /// ```
 /// use offshoot_engine::text::host_path;
 ///
-/// assert_eq!(host_path("/home/me".as_ref()), "/home/me");
+/// assert_eq!(host_path("/srv/me".as_ref()), "/srv/me");
 /// ```
 pub fn host_path(path: &Path) -> String {
     display_bytes(path.as_os_str().as_bytes())

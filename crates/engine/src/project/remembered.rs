@@ -18,7 +18,7 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let settled = offshoot.remembered_net("/home/me/project".as_ref());
+    /// let settled = offshoot.remembered_net("/srv/me/project".as_ref());
     /// # Ok(())
     /// # }
     /// ```
@@ -34,7 +34,7 @@ impl Offshoot {
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
     /// use offshoot_engine::exec::Network;
     ///
-    /// offshoot.remember_net("/home/me/project".as_ref(), Network::Host)?;
+    /// offshoot.remember_net("/srv/me/project".as_ref(), Network::Host)?;
     /// # Ok(())
     /// # }
     /// ```

@@ -35,8 +35,8 @@ impl Sources {
     /// ```
     /// use offshoot_engine::settings::Sources;
     ///
-    /// let sources = Sources::new(vec![("HOME".into(), "/home/me".into())], None, Vec::new());
-    /// assert_eq!(sources.user_file, Some("/home/me/.config/offshoot/config.toml".into()));
+    /// let sources = Sources::new(vec![("HOME".into(), "/srv/me".into())], None, Vec::new());
+    /// assert_eq!(sources.user_file, Some("/srv/me/.config/offshoot/config.toml".into()));
     /// ```
     pub fn new(
         env: Vec<(OsString, OsString)>,
@@ -62,8 +62,8 @@ impl Sources {
 /// ```
 /// use offshoot_engine::settings::user_directory;
 ///
-/// let directory = user_directory(&[("HOME".into(), "/home/me".into())]);
-/// assert_eq!(directory, Some("/home/me/.config/offshoot".into()));
+/// let directory = user_directory(&[("HOME".into(), "/srv/me".into())]);
+/// assert_eq!(directory, Some("/srv/me/.config/offshoot".into()));
 /// ```
 pub fn user_directory(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let absolute = |name| {

@@ -23,7 +23,7 @@ const ATTEMPTS: usize = 32;
 /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
 /// use offshoot_engine::vault::Adoption;
 ///
-/// match offshoot.make_vault(None, "/home/me/project".as_ref())? {
+/// match offshoot.make_vault(None, "/srv/me/project".as_ref())? {
 ///     Adoption::Created(created) => println!("vault {} is new", created.name),
 ///     Adoption::Found(listed) => println!("somebody else made vault {}", listed.name),
 /// }
@@ -44,7 +44,7 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let checkout = offshoot.project_of("/home/me/project/src".as_ref())?;
+    /// let checkout = offshoot.project_of("/srv/me/project/src".as_ref())?;
     /// # Ok(())
     /// # }
     /// ```
@@ -63,7 +63,7 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// offshoot.check_project("/home/me/project".as_ref(), false)?;
+    /// offshoot.check_project("/srv/me/project".as_ref(), false)?;
     /// # Ok(())
     /// # }
     /// ```
@@ -85,7 +85,7 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let made = offshoot.make_vault(Some("project"), "/home/me/project".as_ref())?;
+    /// let made = offshoot.make_vault(Some("project"), "/srv/me/project".as_ref())?;
     /// # Ok(())
     /// # }
     /// ```
@@ -123,7 +123,7 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let folder = "/home/me/project".as_ref();
+    /// let folder = "/srv/me/project".as_ref();
     /// let listed = offshoot.adopted(offshoot.make_vault(None, folder)?, folder)?;
     /// # Ok(())
     /// # }

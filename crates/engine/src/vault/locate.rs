@@ -17,7 +17,7 @@ use crate::text::host_path;
 /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
 /// use offshoot_engine::vault::Belongs;
 ///
-/// match offshoot.belongs("/home/me/project".as_ref())? {
+/// match offshoot.belongs("/srv/me/project".as_ref())? {
 ///     Belongs::To(listed, _) => println!("it is vault {}", listed.name),
 ///     Belongs::Perhaps(moved) => println!("it may be vault {}", moved.vault.name),
 ///     Belongs::Nowhere => println!("it has none"),
