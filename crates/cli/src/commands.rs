@@ -1,72 +1,211 @@
-//! One file a command.
+//! The commands: one file each, which the list here names.
 
-pub(crate) mod binding;
-pub(crate) mod cache;
-pub(crate) mod carry;
-pub(crate) mod checkpoint;
-pub(crate) mod commit;
-pub(crate) mod completions;
-pub(crate) mod config;
-pub(crate) mod conflicts;
-pub(crate) mod diff;
-pub(crate) mod discard;
-pub(crate) mod doctor;
-pub(crate) mod exec;
-pub(crate) mod execs;
-pub(crate) mod export;
-pub(crate) mod fs;
-pub(crate) mod gc;
-pub(crate) mod history;
-pub(crate) mod init;
-pub(crate) mod log;
-pub(crate) mod logs;
-pub(crate) mod man;
-pub(crate) mod merge;
-pub(crate) mod op;
-pub(crate) mod policy;
-pub(crate) mod ps;
-pub(crate) mod pull;
-pub(crate) mod recover;
-pub(crate) mod resolve;
-pub(crate) mod revert;
-pub(crate) mod review;
-pub(crate) mod run;
-pub(crate) mod show;
-pub(crate) mod snapshot;
-pub(crate) mod status;
-pub(crate) mod vault;
-pub(crate) mod version;
-pub(crate) mod workspace;
+mod binding;
+mod cache;
+mod carry;
+mod checkpoint;
+mod commit;
+mod completions;
+mod config;
+mod conflicts;
+mod diff;
+mod discard;
+mod doctor;
+mod exec;
+mod execs;
+mod export;
+mod fs;
+mod gc;
+mod history;
+mod init;
+mod log;
+mod logs;
+mod man;
+mod merge;
+mod op;
+mod policy;
+mod ps;
+mod pull;
+mod recover;
+mod resolve;
+mod revert;
+mod review;
+mod run;
+mod show;
+mod snapshot;
+mod status;
+mod vault;
+mod version;
+mod workspace;
 
-use crate::args::Command;
-use crate::context::Context;
+use clap::Subcommand;
+
+use crate::context::{Context, Needs};
 use crate::error::Result;
 
-/// Whether a command takes something back, or says how: it runs also where the settings of the project are wrong.
-pub(crate) fn goes_back(command: &Command) -> bool {
-    matches!(command, Command::Undo(_) | Command::Redo(_) | Command::Op(_) | Command::Status(_))
+#[derive(Debug, Subcommand)]
+// Building the options of all commands takes longer than most commands do: clap builds those of the one that is asked for.
+#[command(defer = true)]
+pub(crate) enum Command {
+    /// Create a vault from a folder, or bring it up to date
+    Init(init::InitArgs),
+    /// Create, list and check vaults
+    #[command(subcommand)]
+    Vault(vault::VaultCommand),
+    /// Manage the folders of a vault
+    #[command(subcommand)]
+    Binding(binding::BindingCommand),
+    /// List and clear package caches
+    #[command(subcommand)]
+    Cache(cache::CacheCommand),
+    /// Fork, list and delete workspaces
+    #[command(subcommand, visible_alias = "ws")]
+    Workspace(workspace::WorkspaceCommand),
+    /// List workspaces, as `workspace list` does
+    #[command(hide = true)]
+    Ls(workspace::LsArgs),
+    /// Fork a workspace, as `workspace create` does
+    #[command(hide = true, alias = "fork", after_help = workspace::CREATE_EXAMPLES)]
+    New(workspace::CreateArgs),
+    /// Mark states of a workspace and go back to them
+    #[command(subcommand)]
+    Checkpoint(checkpoint::CheckpointCommand),
+    /// Create checkpoints
+    #[command(subcommand, hide = true)]
+    Snapshot(snapshot::SnapshotCommand),
+    /// Run one command in a workspace
+    Exec(Box<exec::ExecArgs>),
+    /// Run a shell, or any command, in a workspace in this terminal
+    #[command(aliases = ["shell", "sh"])]
+    Run(Box<run::RunArgs>),
+    /// Run commands
+    #[command(subcommand, hide = true)]
+    Proxy(exec::ProxyCommand),
+    /// Explain and test which commands may run
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    /// List commands that ran
+    Execs(execs::ExecsArgs),
+    /// Print the output of a command
+    Logs(logs::LogsArgs),
+    /// List running commands
+    Ps(ps::PsArgs),
+    /// End a running command
+    Kill(ps::KillArgs),
+    /// Keep or drop what interrupted commands left
+    #[command(subcommand)]
+    Recover(recover::RecoverCommand),
+    /// Show what changed in a workspace
+    #[command(alias = "st")]
+    Status(status::StatusArgs),
+    /// Show the difference between two states
+    Diff(diff::DiffArgs),
+    /// Merge workspaces, checkpoints or snapshots
+    Merge(merge::MergeArgs),
+    /// List the conflicts of a workspace
+    Conflicts(conflicts::ConflictsArgs),
+    /// Resolve conflicts
+    Resolve(resolve::ResolveArgs),
+    /// Review the changes of a workspace, hunk by hunk
+    Review(review::ReviewArgs),
+    /// Show the history of a workspace
+    Log(log::LogArgs),
+    /// Show a snapshot, checkpoint, workspace, exec or operation
+    Show(show::ShowArgs),
+    /// Undo the last operation
+    Undo(revert::RevertArgs),
+    /// Redo what was undone
+    Redo(revert::RevertArgs),
+    /// Show the operation log, or go back in it
+    #[command(subcommand)]
+    Op(op::OpCommand),
+    /// Bring the changes of a workspace into the folder
+    #[command(aliases = ["apply", "ci"])]
+    Commit(commit::CommitArgs),
+    /// Merge the changes of the folder into a workspace
+    Pull(pull::PullArgs),
+    /// Discard a workspace and its changes
+    Discard(discard::DiscardArgs),
+    /// Export a workspace's history to a git branch
+    Export(export::ExportArgs),
+    /// Read and change files of a workspace without running anything
+    #[command(subcommand)]
+    Fs(fs::FsCommand),
+    /// Delete unreferenced data
+    Gc(gc::GcArgs),
+    /// List the versions of a file
+    History(history::HistoryArgs),
+    /// Show or change the configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Check that this machine can run Offshoot
+    Doctor(doctor::DoctorArgs),
+    /// Print the version
+    Version(version::VersionArgs),
+    /// Print shell completions
+    Completions(completions::CompletionsArgs),
+    /// Print or install the manual pages
+    Man(man::ManArgs),
 }
 
-/// Whether a command may use what a vault keeps in reserve on a full disk: it gives more back.
-pub(crate) fn frees_space(command: &Command) -> bool {
-    use self::checkpoint::CheckpointCommand;
-    use self::recover::RecoverCommand;
-    use self::vault::VaultCommand;
-    use self::workspace::WorkspaceCommand;
-    matches!(
-        command,
-        Command::Gc(_)
-            | Command::Vault(VaultCommand::Gc(_) | VaultCommand::Delete(_))
-            | Command::Recover(RecoverCommand::Drop(_))
-            | Command::Workspace(WorkspaceCommand::Delete(_))
-            | Command::Checkpoint(CheckpointCommand::Delete(_))
-            | Command::Discard(_)
-            | Command::Undo(_)
-    )
+impl Command {
+    /// What a command asks of what it starts from.
+    pub(crate) fn needs(&self) -> Needs<'_> {
+        Needs {
+            named: self.named(),
+            lenient_settings: self.goes_back(),
+            frees_space: self.frees_space(),
+        }
+    }
+
+    /// Whether a command says nothing about vaults: it runs also where none can be seen.
+    pub(crate) fn needs_no_vault(&self) -> bool {
+        matches!(self, Self::Completions(_) | Self::Man(_) | Self::Config(_) | Self::Doctor(_))
+    }
+
+    /// The workspace that is named without an option.
+    fn named(&self) -> Option<&str> {
+        let named = match self {
+            Self::Status(args) => &args.named,
+            Self::Undo(args) | Self::Redo(args) => &args.named,
+            Self::Commit(args) => &args.named,
+            Self::Pull(args) => &args.named,
+            Self::Discard(args) => &args.named,
+            _ => return None,
+        };
+        named.text()
+    }
+
+    /// Whether a command takes something back, or says how: it runs also where the settings of the project are wrong.
+    fn goes_back(&self) -> bool {
+        matches!(self, Self::Undo(_) | Self::Redo(_) | Self::Op(_) | Self::Status(_))
+    }
+
+    /// Whether a command may use what a vault keeps in reserve on a full disk: it gives more back.
+    fn frees_space(&self) -> bool {
+        use self::checkpoint::CheckpointCommand;
+        use self::recover::RecoverCommand;
+        use self::vault::VaultCommand;
+        use self::workspace::WorkspaceCommand;
+        matches!(
+            self,
+            Self::Gc(_)
+                | Self::Vault(VaultCommand::Gc(_) | VaultCommand::Delete(_))
+                | Self::Recover(RecoverCommand::Drop(_))
+                | Self::Workspace(WorkspaceCommand::Delete(_))
+                | Self::Checkpoint(CheckpointCommand::Delete(_))
+                | Self::Discard(_)
+                | Self::Undo(_)
+        )
+    }
 }
 
-/// Runs a command and gives its exit code: that of its answer, or of the command that it ran.
-pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
+/// Runs a command and gives its exit code: that of its answer, or of the command that it ran. `grammar` is the command line as a whole.
+pub(crate) fn run(
+    command: Command,
+    context: &Context,
+    grammar: fn() -> clap::Command,
+) -> Result<u8> {
     match command {
         Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
             return exec::run(&args, context);
@@ -109,7 +248,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Version(args) => version::run(&args, context),
         Command::Config(command) => config::run(&command, context),
         Command::Completions(args) => completions::run(&args, context),
-        Command::Man(args) => man::run(&args, context),
+        Command::Man(args) => man::run(&args, context, grammar()),
     }?;
     Ok(context.output.exit_code().number())
 }

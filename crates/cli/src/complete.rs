@@ -9,16 +9,13 @@ pub(crate) use paths::paths;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::CommandFactory;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
+use offshoot_engine::Options;
 use offshoot_engine::cache::CacheService;
 use offshoot_engine::operation::{Operation, Scope};
 use offshoot_engine::settings;
 use offshoot_engine::vault::{Registry, Vault};
-
-use crate::args::{Cli, Global};
-use crate::context::options;
 
 /// The variable by which a shell asks; the registration of each shell sets it.
 pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
@@ -29,13 +26,13 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// At most so many commands are offered, the newest.
 const MOST_EXECS: u32 = 50;
 
-/// Answers a shell that asks for completions; false where none does.
-pub(crate) fn answer() -> bool {
+/// Answers a shell that asks for completions; false where none does. `grammar` is the command line as a whole.
+pub(crate) fn answer(grammar: fn() -> clap::Command) -> bool {
     if std::env::var_os(VARIABLE).is_none_or(|asked| asked.is_empty()) {
         return false;
     }
     let here = std::env::current_dir().ok();
-    let completing = CompleteEnv::with_factory(Cli::command).var(VARIABLE);
+    let completing = CompleteEnv::with_factory(grammar).var(VARIABLE);
     // An error has no place on the line that somebody is typing.
     drop(completing.try_complete(std::env::args_os(), here.as_deref()));
     true
@@ -185,15 +182,8 @@ fn look(find: impl Fn(&Vault) -> Option<Vec<CompletionCandidate>>) -> Vec<Comple
 }
 
 fn home(words: &[String]) -> Option<Registry> {
-    let global = Global {
-        workspace: None,
-        vault: None,
-        json: false,
-        quiet: true,
-        config: Vec::new(),
-        home: value_of(words, "--home").map(|home| expanded(&home)),
-    };
-    options(&global).peek(PATIENCE).ok()
+    let registry = value_of(words, "--home").map(|home| expanded(&home));
+    Options { registry, ..Options::from_process() }.peek(PATIENCE).ok()
 }
 
 /// The shell has not yet put the user's home in place of `~`.

@@ -1,5 +1,6 @@
 //! What every command starts from: settings, home, vault, workspace, actor.
 
+mod adopt;
 mod home;
 pub(crate) mod noise;
 
@@ -18,12 +19,11 @@ use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_engine::{Notice, Offshoot, Topic};
 use offshoot_protocol::{ExitCode, Hint};
 
-use crate::args::{Cli, Global};
-use crate::commands::{frees_space, goes_back, workspace};
 use crate::error::{CliError, Result};
+use crate::global::Global;
 use crate::output::Output;
 use crate::progress::import_progress;
-use crate::render::{self, age};
+use crate::render::{self, age, changes};
 
 /// The variable that names a workspace.
 const WORKSPACE_VARIABLE: &str = "OFFSHOOT_WORKSPACE";
@@ -40,6 +40,17 @@ pub(crate) struct Context {
     quiet: bool,
 }
 
+/// What a command asks of what it starts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs<'a> {
+    /// The workspace that it names without an option.
+    pub(crate) named: Option<&'a str>,
+    /// It runs also where the settings of the project are wrong.
+    pub(crate) lenient_settings: bool,
+    /// It may use what a vault keeps in reserve on a full disk.
+    pub(crate) frees_space: bool,
+}
+
 /// An open vault and its name.
 #[derive(Debug)]
 pub(crate) struct OpenVault {
@@ -48,18 +59,17 @@ pub(crate) struct OpenVault {
 }
 
 impl Context {
-    pub(crate) fn new(cli: &Cli, open_files: Option<u64>) -> Result<Self> {
-        let global = &cli.global;
-        let named = cli.command.named().map(str::to_owned);
+    pub(crate) fn new(global: &Global, needs: Needs<'_>, open_files: Option<u64>) -> Result<Self> {
+        let named = needs.named.map(str::to_owned);
         let quiet = global.quiet || global.json;
         let output = Arc::new(Output::new(global.json, global.quiet));
         let told = Arc::clone(&output);
         let engine = Offshoot::open(offshoot_engine::Options {
             overrides: global.config.clone(),
             // What is wrong with the project's file may be what is to be taken back.
-            lenient_settings: goes_back(&cli.command),
+            lenient_settings: needs.lenient_settings,
             open_files,
-            frees_space: frees_space(&cli.command),
+            frees_space: needs.frees_space,
             listener: Some(Arc::new(move |notice: &Notice| tell(&told, notice))),
             ..options(global)
         })?;
@@ -139,6 +149,14 @@ impl Context {
         self.open_named(name, Registry::open)
     }
 
+    /// The vault of this name; without one, the vault that the command is about.
+    pub(crate) fn vault_or_named(&self, name: Option<&str>) -> Result<OpenVault> {
+        match name {
+            Some(name) => self.vault_named(name),
+            None => self.vault(),
+        }
+    }
+
     /// The vault to check, opened however damaged it is.
     pub(crate) fn vault_to_inspect(&self, name: Option<&str>) -> Result<OpenVault> {
         match name.or(self.vault.as_deref()) {
@@ -194,7 +212,7 @@ impl Context {
             return Ok(CliError::usage("the vault has no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {
-            let (changes, age) = (workspace::changes(one.listed), age(one.used_ms));
+            let (changes, age) = (changes(one.listed), age(one.used_ms));
             format!("{} ({changes}, {age})", one.workspace.name)
         });
         let hint = format!("one of: {}", shown.collect::<Vec<_>>().join(", "));
@@ -282,7 +300,7 @@ pub(crate) fn current_dir() -> Result<PathBuf> {
 }
 
 /// What an engine is opened with for these arguments.
-pub(crate) fn options(global: &Global) -> offshoot_engine::Options {
+fn options(global: &Global) -> offshoot_engine::Options {
     let (when_hidden, home) = (global.quiet || global.json, global.home.clone());
     offshoot_engine::Options {
         registry: home,

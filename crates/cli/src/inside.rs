@@ -3,18 +3,14 @@
 use offshoot_engine::exec::{INSIDE, INSIDE_VAULT};
 use offshoot_protocol::{ExitCode, Hint};
 
-use crate::args::{Cli, Command};
 use crate::error::{CliError, Result};
+use crate::global::Global;
 
 /// Fails where this process runs inside of a workspace: the vaults of whoever started that cannot be seen from here. Who names
-/// another place for vaults means that one.
-pub(crate) fn check(cli: &Cli) -> Result<()> {
+/// another place for vaults means that one, and some commands need none.
+pub(crate) fn check(global: &Global, needs_no_vault: bool) -> Result<()> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let needs_no_vault = matches!(
-        cli.command,
-        Command::Completions(_) | Command::Man(_) | Command::Config(_) | Command::Doctor(_)
-    );
-    let names_home = cli.global.home.is_some() || variable("OFFSHOOT_HOME").is_some();
+    let names_home = global.home.is_some() || variable("OFFSHOOT_HOME").is_some();
     let Some(workspace) = variable(INSIDE).filter(|_| !needs_no_vault && !names_home) else {
         return Ok(());
     };

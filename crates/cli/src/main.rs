@@ -5,6 +5,7 @@ mod commands;
 mod complete;
 mod context;
 mod error;
+mod global;
 mod inside;
 mod interrupt;
 mod output;
@@ -17,12 +18,14 @@ mod words;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
+
 use crate::args::Cli;
 use crate::context::Context;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
-    if complete::answer() {
+    if complete::answer(Cli::command) {
         return ExitCode::SUCCESS;
     }
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
@@ -35,9 +38,10 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> ExitCode {
     let open_files = raise_file_limit();
     let json = cli.global.json;
-    let started = inside::check(&cli).and_then(|()| Context::new(&cli, open_files));
+    let started = inside::check(&cli.global, cli.command.needs_no_vault())
+        .and_then(|()| Context::new(&cli.global, cli.command.needs(), open_files));
     let outcome = started.and_then(|context| {
-        let code = commands::run(cli.command, &context);
+        let code = commands::run(cli.command, &context, Cli::command);
         // What is worth knowing is so all the more where the command failed.
         context.output.finish()?;
         code

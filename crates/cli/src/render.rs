@@ -19,7 +19,9 @@ use jiff::tz::TimeZone;
 use offshoot_engine::change::{Change, ChangeKind};
 use offshoot_engine::file::{EntryKind, VaultPath};
 use offshoot_engine::id::Id;
+use offshoot_engine::text::display_bytes;
 use offshoot_engine::wire;
+use offshoot_protocol::Text;
 
 pub(crate) use path::{path, paths_in, set_reader};
 
@@ -86,6 +88,11 @@ fn visible(cell: &str) -> usize {
     anstream::adapter::strip_str(cell).to_string().chars().count()
 }
 
+/// What a document says, which may be no text.
+pub(crate) fn text(text: &Text) -> String {
+    display_bytes(&text.to_bytes().unwrap_or_default())
+}
+
 /// A time in the user's zone.
 pub(crate) fn time(time_ms: u64) -> String {
     let stamp =
@@ -106,6 +113,11 @@ pub(crate) fn age(time_ms: u64) -> String {
         3_600..86_400 => format!("{}h ago", seconds / 3_600),
         _ => format!("{}d ago", seconds / 86_400),
     }
+}
+
+/// How much was changed, in two words.
+pub(crate) fn changes(changed: u64) -> String {
+    if changed == 0 { "no changes".to_owned() } else { count(changed, "change") }
 }
 
 pub(crate) fn short(id: &Id) -> String {

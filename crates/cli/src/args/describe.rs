@@ -3,14 +3,11 @@
 use std::ffi::OsString;
 
 use clap::builder::StyledStr;
-use clap::{Arg, ArgAction, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command};
 use offshoot_protocol::{ArgumentDoc, ArgumentKindDoc, CommandDoc, HelpDoc, PossibleValueDoc};
 
-use super::Cli;
-
 /// The command that help is asked for, with all below it.
-pub(super) fn describe(arguments: &[OsString]) -> HelpDoc {
-    let mut whole = Cli::command();
+pub(super) fn describe(arguments: &[OsString], mut whole: Command) -> HelpDoc {
     whole.build();
     let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
     let mut at = &whole;

@@ -4,10 +4,9 @@
 
 use std::ffi::OsString;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
 
-use super::Cli;
 use crate::error::CliError;
 use offshoot_protocol::Hint;
 
@@ -96,14 +95,18 @@ const ANSWERS: [(&[&str], Answer); 13] = [
 ];
 
 /// The error for a word that is no command; none where clap has something else to say.
-pub(super) fn unknown_command(error: &clap::Error, arguments: &[OsString]) -> Option<CliError> {
+pub(super) fn unknown_command(
+    error: &clap::Error,
+    arguments: &[OsString],
+    grammar: fn() -> Command,
+) -> Option<CliError> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    let whole = Cli::command();
+    let whole = grammar();
     let (parent, path) = parent_of(&whole, word, arguments);
     let told = CliError::usage(format!("`{path}` has no command `{word}`"));
     let is_top = path == "offshoot";
@@ -141,12 +144,16 @@ const OPTIONS: [(&str, &[&str], Answer); 2] = [
 ];
 
 /// The error for an option of another tool; none where clap has something else to say.
-pub(super) fn unknown_option(error: &clap::Error, arguments: &[OsString]) -> Option<CliError> {
+pub(super) fn unknown_option(
+    error: &clap::Error,
+    arguments: &[OsString],
+    grammar: fn() -> Command,
+) -> Option<CliError> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let option = error.get(ContextKind::InvalidArg).and_then(text)?;
-    let (_, path) = parent_of(&Cli::command(), &option, arguments);
+    let (_, path) = parent_of(&grammar(), &option, arguments);
     let fits = |(of, options, _): &&(&str, &[&str], Answer)| {
         path == **of && options.contains(&option.as_str())
     };
@@ -212,12 +219,16 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
+    use clap::CommandFactory;
+
+    use super::super::{Cli, parse};
     use super::*;
 
     fn told(line: &str) -> CliError {
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let error = super::super::parse(&arguments).unwrap_err();
-        unknown_command(&error, &arguments).unwrap_or_else(|| panic!("{line}: {error}"))
+        let error = parse(&arguments).unwrap_err();
+        unknown_command(&error, &arguments, Cli::command)
+            .unwrap_or_else(|| panic!("{line}: {error}"))
     }
 
     #[test]
@@ -294,12 +305,13 @@ mod tests {
     fn options_of_other_tools_are_answered() {
         for line in ["offshoot commit -a", "offshoot commit -am text", "offshoot ci fix --all"] {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let error = super::super::parse(&arguments).unwrap_err();
-            let told = unknown_option(&error, &arguments).unwrap_or_else(|| panic!("{line}"));
+            let error = parse(&arguments).unwrap_err();
+            let told = unknown_option(&error, &arguments, Cli::command)
+                .unwrap_or_else(|| panic!("{line}"));
             assert!(told.hint.is_some_and(|hint| hint.to_string().contains("commit -m")), "{line}");
         }
         let arguments = ["offshoot", "pull", "-a"].map(OsString::from);
-        let error = super::super::parse(&arguments).unwrap_err();
-        assert!(unknown_option(&error, &arguments).is_none());
+        let error = parse(&arguments).unwrap_err();
+        assert!(unknown_option(&error, &arguments, Cli::command).is_none());
     }
 }

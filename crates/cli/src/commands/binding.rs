@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use offshoot_engine::wire;
 
-use super::vault::text;
 use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
@@ -114,8 +113,8 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
             };
             vec![
                 paint(NAME, &binding.name),
-                text(&binding.directory),
-                paint(DIM, &text(&binding.at)),
+                render::text(&binding.directory),
+                paint(DIM, &render::text(&binding.at)),
                 gone.to_owned(),
             ]
         });
@@ -135,7 +134,7 @@ fn relocate(args: &MoveArgs, context: &Context, opened: &OpenVault) -> Result<()
     let moved = context.engine.rebind(&opened.vault, &args.name, &args.directory)?;
     context.output.done(wire::moved(&moved), |document| {
         let (name, folder) =
-            (paint(NAME, &document.binding.name), text(&document.binding.directory));
+            (paint(NAME, &document.binding.name), render::text(&document.binding.directory));
         format!("{name} is {folder} now\n")
     })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use offshoot_protocol::{Text, VaultExportDoc, VaultImportDoc};
 
-use super::vault::vault_doc;
+use super::vault::document::vault_doc;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::progress::Patience;

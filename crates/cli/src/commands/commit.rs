@@ -21,11 +21,11 @@ use offshoot_engine::wire;
 use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{CommitDoc, Hint, Kind};
 
-use crate::args::Named;
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::global::Named;
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 

@@ -4,10 +4,10 @@ use clap::Args;
 use offshoot_engine::wire;
 use offshoot_protocol::DiscardDoc;
 
-use crate::args::Named;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::global::Named;
 use crate::render::listing::Listing;
 
 #[derive(Debug, Args)]

@@ -6,7 +6,6 @@ use offshoot_engine::settings::{parse_duration, parse_size};
 use offshoot_engine::wire;
 use offshoot_protocol::{GcDoc, PackDoc};
 
-use super::vault::open;
 use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
@@ -41,7 +40,7 @@ pub(crate) struct GcArgs {
 
 pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
     let options = options(args, context)?;
-    let OpenVault { vault, name } = open(context, args.name.as_ref())?;
+    let OpenVault { vault, name } = context.vault_or_named(args.name.as_deref())?;
     let patience =
         Patience::new(context.config().ui.progress, context.is_silent(), "collecting garbage");
     let state =
@@ -139,8 +138,8 @@ fn text(document: &GcDoc) -> String {
 }
 
 /// Moves all content to packs.
-pub(crate) fn pack(name: Option<&String>, context: &Context) -> Result<()> {
-    let OpenVault { vault, name } = open(context, name)?;
+pub(crate) fn pack(name: Option<&str>, context: &Context) -> Result<()> {
+    let OpenVault { vault, name } = context.vault_or_named(name)?;
     let patience = Patience::new(context.config().ui.progress, context.is_silent(), "packing");
     let report = vault.pack(context.actor())?;
     drop(patience);

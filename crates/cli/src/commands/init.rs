@@ -8,7 +8,7 @@ use offshoot_engine::vault::{Adoption, Belongs, Created, ListedVault, Vault, ins
 use offshoot_engine::wire;
 use offshoot_protocol::{ExitCode, Hint, InitDoc};
 
-use super::vault::vault_doc;
+use super::vault::document::vault_doc;
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
@@ -80,13 +80,6 @@ fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
         Adoption::Created(created) => report_created(context, &created, directory),
         Adoption::Found(listed) => refresh(args, context, &listed, directory),
     }
-}
-
-/// Makes a vault of a folder at its first use, and says so. `watch` tells if that is interrupted.
-pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result<ListedVault> {
-    let made = context.engine.make_vault(None, directory)?;
-    drop(watch);
-    context.engine.adopted(made, directory)
 }
 
 fn report_created(context: &Context, created: &Created, directory: &Path) -> Result<()> {

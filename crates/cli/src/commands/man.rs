@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, CommandFactory, ValueHint};
+use clap::{Args, Command, ValueHint};
 use offshoot_protocol::{ExitCode, Hint, ManDoc, Text};
 
-use crate::args::Cli;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{count, host_path};
@@ -23,9 +22,11 @@ pub(crate) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &ManArgs, context: &Context) -> Result<()> {
+/// `grammar` is the command line as a whole.
+pub(crate) fn run(args: &ManArgs, context: &Context, grammar: Command) -> Result<()> {
+    let whole = whole(grammar);
     let Some(directory) = &args.out else {
-        let page = page(named(&args.command)?);
+        let page = page(named(whole, &args.command)?);
         let page = page.map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
         let page = String::from_utf8_lossy(&page).into_owned();
         let document = ManDoc { page: Some(page), directory: None, pages: 1 };
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &ManArgs, context: &Context) -> Result<()> {
         let message = format!("cannot write manual pages to {}: {error}", host_path(directory));
         CliError::new(ExitCode::Storage, message)
     };
-    let pages = write(directory).map_err(failed)?;
+    let pages = write(whole, directory).map_err(failed)?;
     let written = Text::new(directory.as_os_str().as_encoded_bytes());
     let document = ManDoc { page: None, directory: Some(written), pages };
     context
@@ -44,15 +45,15 @@ pub(crate) fn run(args: &ManArgs, context: &Context) -> Result<()> {
 }
 
 /// All commands, each with the name that its page has.
-fn whole() -> Command {
-    let mut whole = Cli::command().disable_help_subcommand(true);
+fn whole(grammar: Command) -> Command {
+    let mut whole = grammar.disable_help_subcommand(true);
     whole.build();
     whole
 }
 
 /// The command that these words call.
-fn named(words: &[String]) -> Result<Command> {
-    let mut found = whole();
+fn named(whole: Command, words: &[String]) -> Result<Command> {
+    let mut found = whole;
     for word in words {
         let below = found.find_subcommand(word).cloned();
         let path = found.get_bin_name().unwrap_or(found.get_name());
@@ -72,10 +73,10 @@ fn page(command: Command) -> std::io::Result<Vec<u8>> {
 }
 
 /// Writes a page for each command; how many there are.
-fn write(directory: &Path) -> std::io::Result<u64> {
+fn write(whole: Command, directory: &Path) -> std::io::Result<u64> {
     std::fs::create_dir_all(directory)?;
     let mut pages = 0;
-    let mut left = vec![whole()];
+    let mut left = vec![whole];
     while let Some(command) = left.pop() {
         left.extend(command.get_subcommands().filter(|c| !c.is_hide_set()).cloned());
         let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();

@@ -6,10 +6,10 @@ use offshoot_engine::wire;
 
 use super::commit::{MOST_NAMED, conflict_lines};
 use super::conflicts::next_steps;
-use crate::args::Named;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::global::Named;
 use crate::progress::Patience;
 use crate::render::listing::{Listing, show_expanded, show_metadata};
 use crate::render::way_on::take_back;

@@ -11,9 +11,9 @@ use offshoot_engine::wire;
 use offshoot_protocol::{Hint, RevertDoc, RevertVerb};
 
 use super::commit::HALF_CHANGED;
-use crate::args::Named;
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::global::Named;
 use crate::interrupt::{self, Watch};
 use crate::render::{self, DIM, NAME, paint};
 

@@ -10,7 +10,7 @@ use offshoot_engine::commit::{Commit, Selection};
 use offshoot_engine::exec::Signals;
 use offshoot_engine::file::Edited;
 use offshoot_engine::git::TrackedPaths;
-use offshoot_engine::review::{Decision, FoldedReview, Item, PieceKind, ReviewService, Tally};
+use offshoot_engine::review::{Decision, FoldedReview, ReviewService, Tally};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_engine::workspace::WorkspaceRecord;
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
         })?;
     let mut items = service.items(&workspace, &selection, &paths)?;
     if args.split {
-        items.iter_mut().for_each(split_all);
+        items.iter_mut().for_each(choose::split_all);
     }
     if args.list && context.output.is_json() {
         list::print_document(context, vault, &workspace, &items)?;
@@ -137,19 +137,6 @@ fn workspace(args: &ReviewArgs, context: &Context, vault: &Vault) -> Result<Work
         CliError::new(ExitCode::NotFound, "the vault has no workspace yet")
             .hint(Hint::command("offshoot workspace create NAME").text(" forks one"))
     })
-}
-
-/// Divides hunks into changes, and those no further.
-fn split_all(item: &mut Item) {
-    for at in (0..item.pieces.len()).rev() {
-        let is_change = match (&item.pieces[at].kind, &item.text) {
-            (PieceKind::Lines(part), Some(text)) => text.changes().contains(part),
-            _ => true,
-        };
-        if !is_change {
-            item.split(at);
-        }
-    }
 }
 
 impl Review<'_> {

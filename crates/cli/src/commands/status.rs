@@ -8,10 +8,10 @@ use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{StatusDoc, Text};
 
-use crate::args::Named;
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
+use crate::global::Named;
 use crate::render::{NAME, paint};
 
 const EXAMPLES: &str = "\

@@ -1,7 +1,8 @@
 //! `offshoot vault`: vaults as a whole.
 
 mod background;
-pub(crate) mod compact;
+mod compact;
+pub(crate) mod document;
 mod info;
 pub(crate) mod maintain;
 
@@ -9,14 +10,13 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use offshoot_engine::text::display_bytes;
-use offshoot_engine::vault::{CheckDepth, Vault};
-use offshoot_engine::wire;
+use offshoot_engine::vault::CheckDepth;
 use offshoot_protocol::{
     CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
     VaultRenamedDoc,
 };
 
+use self::document::vault_doc;
 use super::init::open_directory;
 use crate::complete;
 use crate::context::{Context, OpenVault};
@@ -137,27 +137,8 @@ pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
         VaultCommand::Gc(args) => super::gc::run(args, context),
         VaultCommand::Export(args) => super::carry::export(args, context),
         VaultCommand::Import(args) => super::carry::import(args, context),
-        VaultCommand::Pack(args) => super::gc::pack(args.name.as_ref(), context),
+        VaultCommand::Pack(args) => super::gc::pack(args.name.as_deref(), context),
     }
-}
-
-pub(crate) fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
-    match name {
-        Some(name) => context.vault_named(name),
-        None => context.vault(),
-    }
-}
-
-/// A vault as programs see it.
-pub(crate) fn vault_doc(name: &str, vault: &Vault) -> Result<VaultDoc> {
-    let bindings = vault.bindings()?;
-    Ok(VaultDoc {
-        name: name.to_owned(),
-        id: vault.id().to_string(),
-        directory: Text::new(vault.dir().as_os_str().as_encoded_bytes()),
-        bindings: bindings.iter().map(|binding| Text::new(&binding.path)).collect(),
-        missing: wire::missing_folders(&bindings),
-    })
 }
 
 fn create(args: &CreateArgs, context: &Context) -> Result<()> {
@@ -199,8 +180,8 @@ fn list(context: &Context) -> Result<()> {
         let rows = document.vaults.iter().filter(is_whole).map(|vault| {
             let bindings =
                 vault.bindings.iter().map(|folder| match vault.missing.contains(folder) {
-                    true => format!("{} {}", text(folder), paint(WARN, "(gone)")),
-                    false => text(folder),
+                    true => format!("{} {}", render::text(folder), paint(WARN, "(gone)")),
+                    false => render::text(folder),
                 });
             vec![paint(NAME, &vault.name), bindings.collect::<Vec<_>>().join(", ")]
         });
@@ -212,10 +193,6 @@ fn list(context: &Context) -> Result<()> {
         rows.sort();
         table(&["VAULT", "FOLDERS"], rows)
     })
-}
-
-pub(crate) fn text(text: &Text) -> String {
-    display_bytes(&text.to_bytes().unwrap_or_default())
 }
 
 fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {

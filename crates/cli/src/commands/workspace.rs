@@ -16,7 +16,6 @@ use offshoot_protocol::{
     WorkspaceRenamedDoc, WorkspaceShowDoc, WorkspaceTreeDoc,
 };
 
-use super::exec::open_or_adopt;
 use crate::complete;
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
@@ -118,7 +117,7 @@ pub(crate) fn ls(args: &LsArgs, context: &Context) -> Result<()> {
 
 pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
     let opened = match command {
-        WorkspaceCommand::Create(_) => open_or_adopt(context)?,
+        WorkspaceCommand::Create(_) => context.vault_or_adopt()?,
         _ => context.vault()?,
     };
     match command {
@@ -199,7 +198,7 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
                 marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).collect();
             vec![
                 paint(NAME, &one.workspace.name),
-                changes(one.listed),
+                render::changes(one.listed),
                 paint(DIM, &render::age(one.used_ms)),
                 parent,
                 marks.join(", "),
@@ -211,11 +210,6 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
             rows.collect(),
         )
     })
-}
-
-/// How much was changed, in two words.
-pub(crate) fn changes(changed: u64) -> String {
-    if changed == 0 { "no changes".to_owned() } else { render::count(changed, "change") }
 }
 
 /// A command, no longer than what fits beside the rest.

@@ -1,40 +1,21 @@
 //! What an exec answers, while it runs and at its end.
 
-use std::io::Write;
-
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecutionEnvelope, refusal};
 use offshoot_engine::policy::{Decision, Verdict};
 use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint, Network};
 
+use super::ask::Ask;
 use super::closing::Closing;
+use super::form::{Form, print_event};
 use super::live::{Live, Printed};
-use super::{Ask, refused, summary};
+use super::{refused, summary};
 use crate::context::Context;
 use crate::error::{CliError, Result, body};
 use crate::interrupt::{self, Watch};
 use crate::output::{self, finish_write, print_json};
 use crate::render::listing::Listing;
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// For people: output as it comes, a few words at the end.
-    People,
-    /// For people who sit in front of it: output as it comes, and at the end what changed and what to do about it.
-    Person,
-    /// One envelope at the end.
-    Json,
-    /// One event a line.
-    Stream,
-}
-
-impl Form {
-    pub(super) fn is_text(self) -> bool {
-        matches!(self, Self::People | Self::Person)
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
@@ -156,11 +137,4 @@ fn verdict_state(verdict: &Verdict) -> ExecState {
         Decision::Deny => ExecState::Denied,
         _ => ExecState::PendingApproval,
     }
-}
-
-pub(super) fn print_event(event: &ExecEventDoc) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, event)?;
-    out.write_all(b"\n")?;
-    out.flush()
 }

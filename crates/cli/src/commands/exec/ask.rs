@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use offshoot_engine::exec::{CommandLine, ExecutionTimeout};
 
-use super::Options;
+use super::options::Options;
 use crate::commands::policy::question::Question;
 use crate::context::Context;
 

@@ -3,7 +3,7 @@
 use offshoot_engine::exec::{ExecutionResult, RuntimeOptions};
 use offshoot_engine::settings::format_duration;
 
-use super::Ask;
+use super::ask::Ask;
 use super::setup::Place;
 use std::path::PathBuf;
 

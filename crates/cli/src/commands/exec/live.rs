@@ -6,9 +6,9 @@ use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecutionObserver, ExecutionResult, Flow, Stream};
 use offshoot_protocol::{ExecEventDoc, Text, When};
 
-use super::answer::print_event;
+use super::form::{Form, print_event};
+use super::network;
 use super::summary::warning_line;
-use super::{Form, network};
 use crate::output;
 use crate::progress::Patience;
 use crate::render::{DIM, line, paint};

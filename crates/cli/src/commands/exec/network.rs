@@ -6,7 +6,8 @@ use std::path::Path;
 
 use offshoot_engine::policy::{Category, Policy, Verdict, judge};
 
-use super::{Ask, Form};
+use super::ask::Ask;
+use super::form::Form;
 use crate::context::Context;
 use crate::error::Result;
 use crate::output;

@@ -9,7 +9,7 @@ use offshoot_protocol::{
     ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecState, Text,
 };
 
-use super::{Ask, Input};
+use super::ask::{Ask, Input};
 use crate::context::Context;
 
 /// The envelope of a request that never became one.

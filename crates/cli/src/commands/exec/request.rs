@@ -8,7 +8,8 @@ use offshoot_engine::exec::{Command, ExecutionPlace, ExecutionRequest, Terminal}
 use offshoot_protocol::ExitCode;
 use rustix::fs::FileType;
 
-use super::{Ask, Input, Options};
+use super::ask::{Ask, Input};
+use super::options::Options;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 

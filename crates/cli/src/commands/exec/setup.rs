@@ -10,11 +10,10 @@ use offshoot_engine::policy::Policy;
 use offshoot_engine::vault::{Belongs, unsure};
 use offshoot_protocol::ErrorBody;
 
-use super::Ask;
-use crate::commands::init;
+use super::ask::Ask;
 use crate::context::{Context, OpenVault, current_dir};
 use crate::error::{CliError, Result, body};
-use crate::interrupt::{self, Watch};
+use crate::interrupt::Watch;
 
 /// An open vault and where in it the caller stands.
 pub(super) struct Place {
@@ -71,27 +70,11 @@ pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<P
     let (listed, folder) = match context.engine.belongs(&here)? {
         Belongs::To(listed, bound) => (listed, Some(bound)),
         Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
-        Belongs::Nowhere => (init::adopt(context, project, watch)?, None),
+        Belongs::Nowhere => (context.adopt(project, watch)?, None),
     };
     let vault = context.open_listed(&listed)?;
     let below = exec::start_directory(&vault.vault, &here)?;
     Ok(Place { vault, below, folder })
-}
-
-/// The vault that this folder belongs to, made of it at its first use.
-pub(crate) fn open_or_adopt(context: &Context) -> Result<OpenVault> {
-    let here = current_dir()?;
-    if context.names_vault() {
-        return context.vault();
-    }
-    match context.engine.belongs(&here)? {
-        Belongs::To(..) => return context.vault(),
-        Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
-        Belongs::Nowhere => {}
-    }
-    let project = context.engine.project_of(&here)?;
-    let listed = init::adopt(context, &project, Watch::start(context, interrupt::NOTHING)?)?;
-    context.open_listed(&listed)
 }
 
 pub(super) fn options(

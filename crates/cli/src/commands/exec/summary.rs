@@ -7,7 +7,8 @@ use offshoot_engine::policy::{Verdict, suggestion};
 use offshoot_protocol::ErrorBody;
 
 use super::closing::Closing;
-use super::{Form, discarded};
+use super::discarded;
+use super::form::Form;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
 

@@ -1,9 +1,11 @@
 //! Changing files.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use offshoot_engine::change::{Change, ChangeKind};
 use offshoot_engine::file::{CopyOptions, Edited};
 use offshoot_engine::import::ImportReport;
@@ -13,11 +15,77 @@ use offshoot_engine::wire;
 use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::ExitCode;
 
-use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render;
 use crate::render::listing::Listing;
+
+#[derive(Debug, Args)]
+pub(crate) struct WriteArgs {
+    /// File
+    #[arg(add = complete::paths())]
+    path: OsString,
+    /// Read this file of the host instead of standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Create missing parent directories
+    #[arg(short, long)]
+    parents: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MkdirArgs {
+    /// Directory
+    #[arg(add = complete::paths())]
+    path: OsString,
+    /// Create missing parents; do nothing if it exists
+    #[arg(short, long)]
+    parents: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CpArgs {
+    /// Path to copy
+    #[arg(add = complete::paths())]
+    from: OsString,
+    /// Destination; a directory there receives it
+    #[arg(add = complete::paths())]
+    to: OsString,
+    /// Copy directories with everything in them
+    #[arg(short, long)]
+    recursive: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MvArgs {
+    /// Path to move
+    #[arg(add = complete::paths())]
+    from: OsString,
+    /// Destination; a directory there receives it
+    #[arg(add = complete::paths())]
+    to: OsString,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmArgs {
+    /// Paths to remove
+    #[arg(required = true, add = complete::paths())]
+    paths: Vec<OsString>,
+    /// Remove directories with everything in them
+    #[arg(short, long)]
+    recursive: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevertArgs {
+    /// Paths to restore
+    #[arg(required = true, add = complete::paths())]
+    paths: Vec<OsString>,
+    /// Restore from this REF [default: the base of the workspace]
+    #[arg(long, value_name = "REF", add = complete::references())]
+    at: Option<String>,
+}
 
 /// More changes are only counted.
 const MOST_NAMED: usize = 20;

@@ -1,18 +1,61 @@
 //! Looking at files.
 
+use std::ffi::OsString;
 use std::path::Path;
 
+use clap::Args;
 use offshoot_engine::file::{Body, Entry, EntryKind, VaultPath};
 use offshoot_engine::text::display_bytes;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{EntryDoc, FileDoc, ListDoc};
 
-use super::{CatArgs, LsArgs, TreeArgs};
+use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
 use crate::output::finish_write;
 use crate::render::{self, DIM, GOOD, NAME, fields, paint, table};
+
+// Where a command that only reads looks.
+#[derive(Debug, Args)]
+pub(crate) struct AtArgs {
+    /// Look at this REF instead of the workspace
+    #[arg(long, value_name = "REF", add = complete::references())]
+    pub(super) at: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LsArgs {
+    /// Directory [default: where you are]
+    #[arg(default_value = ".", hide_default_value = true, add = complete::paths())]
+    path: OsString,
+    /// Show modes, owners, sizes and times
+    #[arg(short, long)]
+    long: bool,
+    #[command(flatten)]
+    at: AtArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CatArgs {
+    /// Path
+    #[arg(add = complete::paths())]
+    path: OsString,
+    #[command(flatten)]
+    at: AtArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    /// Directory [default: where you are]
+    #[arg(default_value = ".", hide_default_value = true, add = complete::paths())]
+    path: OsString,
+    /// Show at most this many levels
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    #[command(flatten)]
+    at: AtArgs,
+}
 
 pub(super) fn ls(args: &LsArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;

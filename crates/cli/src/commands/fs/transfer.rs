@@ -1,14 +1,39 @@
 //! Between the vault and the host.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{ExportDoc, Text};
 
 use super::change::report;
-use super::{ExportArgs, ImportArgs};
+use super::read::AtArgs;
+use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render;
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// File or folder of the host
+    source: PathBuf,
+    /// Destination in the workspace
+    #[arg(add = complete::paths())]
+    path: OsString,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Path to copy out
+    #[arg(add = complete::paths())]
+    path: OsString,
+    /// Destination on the host; must not exist, or be an empty folder
+    destination: PathBuf,
+    #[command(flatten)]
+    at: AtArgs,
+}
 
 pub(super) fn import(args: &ImportArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;

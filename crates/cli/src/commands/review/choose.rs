@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use offshoot_engine::file::{Standing, VaultPath};
-use offshoot_engine::review::{Decision, FoldedReview, Item, decide_all};
+use offshoot_engine::review::{Decision, FoldedReview, Item, PieceKind, decide_all};
 use offshoot_protocol::{ExitCode, Hint};
 
 use crate::error::{CliError, Result};
@@ -69,13 +69,26 @@ fn decide_piece(items: &mut [Item], id: &str, decision: &Decision) -> Result<()>
     // The id of a single change counts without `--split` too, in a hunk that nothing was decided about yet.
     for item in items.iter_mut() {
         let mut divided = item.clone();
-        super::split_all(&mut divided);
+        split_all(&mut divided);
         let fits = |piece: &offshoot_engine::review::Piece| piece.id == id;
         if divided.pieces.iter().any(fits) {
             *item = divided;
         }
     }
     find(items).ok_or_else(|| missing(format!("no change has the id or path \"{id}\"")))
+}
+
+/// Divides hunks into changes, and those no further.
+pub(super) fn split_all(item: &mut Item) {
+    for at in (0..item.pieces.len()).rev() {
+        let is_change = match (&item.pieces[at].kind, &item.text) {
+            (PieceKind::Lines(part), Some(text)) => text.changes().contains(part),
+            _ => true,
+        };
+        if !is_change {
+            item.split(at);
+        }
+    }
 }
 
 fn missing(message: String) -> CliError {

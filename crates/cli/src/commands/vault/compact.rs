@@ -44,7 +44,7 @@ pub(super) fn run(args: &CompactArgs, context: &Context) -> Result<()> {
     if args.background {
         background::withdraw();
     }
-    let mut opened = super::open(context, args.name.as_ref())?;
+    let mut opened = context.vault_or_named(args.name.as_deref())?;
     if args.background {
         // Nobody waits for the background to delete a vault.
         opened.vault.allow_deletion();

@@ -7,7 +7,7 @@ use offshoot_engine::vault::Vault;
 use offshoot_engine::{gc, wire};
 use offshoot_protocol::{CollectionDoc, StorageClass, StorageDoc, VaultInfoDoc};
 
-use super::{open, text, vault_doc};
+use super::document::vault_doc;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, fields, paint};
@@ -29,7 +29,7 @@ pub(crate) struct InfoArgs {
 }
 
 pub(super) fn run(args: &InfoArgs, context: &Context) -> Result<()> {
-    let OpenVault { vault, name } = open(context, args.name.as_ref())?;
+    let OpenVault { vault, name } = context.vault_or_named(args.name.as_deref())?;
     let head = vault.head()?;
     let figures = vault.figures()?;
     let top = vault.objects()?.root(&head.root)?;
@@ -58,12 +58,12 @@ pub(super) fn run(args: &InfoArgs, context: &Context) -> Result<()> {
         collection: collection(&due, config.gc.auto),
     };
     context.output.data(document, |document| {
-        let bindings: Vec<String> = document.vault.bindings.iter().map(text).collect();
+        let bindings: Vec<String> = document.vault.bindings.iter().map(render::text).collect();
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let mut rows = vec![
             row("vault", paint(NAME, &document.vault.name)),
             row("id", document.vault.id.clone()),
-            row("directory", text(&document.vault.directory)),
+            row("directory", render::text(&document.vault.directory)),
             row("bound to", if bindings.is_empty() { "-".to_owned() } else { bindings.join(", ") }),
             row(
                 "head",
