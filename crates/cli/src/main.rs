@@ -14,6 +14,7 @@ mod render;
 mod review;
 mod terminal;
 mod words;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,9 @@ use crate::context::Context;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
+    if let Some(code) = worker::serve() {
+        return code;
+    }
     if complete::answer() {
         return ExitCode::SUCCESS;
     }

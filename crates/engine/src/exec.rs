@@ -5,6 +5,8 @@ mod environment;
 mod events;
 mod handle;
 mod request;
+mod run;
+pub mod worker;
 
 pub use command::{Command, Input};
 pub use events::{Event, Events};

@@ -1,6 +1,7 @@
 //! Offshoot as a library: what every door to it does, done once.
 
 pub mod account;
+mod activity;
 pub mod adopt;
 pub mod commit;
 mod error;

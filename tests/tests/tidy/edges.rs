@@ -116,7 +116,7 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-vault",
             "offshoot-workspace",
         ],
-        tests_may_use: &["offshoot-needs"],
+        tests_may_use: &["offshoot-needs", "offshoot-tests"],
         ..NOTHING
     },
     Rule { name: "offshoot-cli", may_use: PRODUCT, ..NOTHING },
