@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use offshoot_engine::Error;
 use offshoot_engine::exec::{Command, Input};
+use offshoot_needs::needs;
 use offshoot_protocol::ExitCode;
 use offshoot_tests::product::{Place, binary};
 
@@ -120,13 +121,66 @@ fn answer(line: &str) -> String {
     answer
 }
 
+/// A request, as a host says it.
+fn request(place: &Place) -> String {
+    let said = place.path().join("said");
+    let text = format!("IFS= read -r line <&1; printf '%s\\n' \"$line\" > '{}'", said.display());
+    let project = open(place, options(place).worker(script(place, "listener", &text)));
+    let error = project.exec(["true"]).unwrap_err();
+    let said = std::fs::read_to_string(said).unwrap();
+    assert!(said.ends_with('\n'), "{error}: {said}");
+    said
+}
+
 #[test]
 fn a_host_of_another_version_is_refused() {
-    let refusal = "{\"refused\":{\"version\":1,";
-    for line in ["{\"version\":2,\"exec\":{\"never\":1}}\n", "{\"version\":1}\n", "hello\n"] {
-        let answer = answer(line);
-        assert!(answer.starts_with(refusal), "{line} {answer}");
+    let request = request(&place());
+    assert_eq!(answer(&request), "{\"accepted\":{\"version\":1}}\n");
+    let later = request.replacen("\"version\":1", "\"version\":2", 1);
+    let answered = answer(&later);
+    assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{answered}");
+    assert!(answered.contains("version 2"), "{answered}");
+    let unknown = request.replacen("\"version\":1", "\"version\":1,\"never_write\":true", 1);
+    for line in [unknown.as_str(), "{\"version\":1}\n", "hello\n", "\n"] {
+        let answered = answer(line);
+        assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{line} {answered}");
     }
+}
+
+/// A worker that dies after it recorded everything, and before it could say so.
+const MUTE: &str = r#"
+import os, socket, subprocess, sys
+host = socket.socket(fileno=os.dup(1))
+own, other = socket.socketpair()
+worker = subprocess.Popen([os.environ["MUTED"], "worker"], stdout=other)
+other.close()
+own.sendall(host.makefile("rb").readline())
+for line in own.makefile("rb"):
+    if line.startswith(b'{"finished"'):
+        break
+    host.sendall(line)
+own.close()
+worker.wait()
+"#;
+
+#[needs(UserNamespace, "python3")]
+#[test]
+fn what_was_recorded_is_found_though_the_worker_could_not_say_so() {
+    let place = place();
+    let python = place.path().join("mute.py");
+    std::fs::write(&python, MUTE).unwrap();
+    let program = script(&place, "mute", &format!("exec python3 '{}'", python.display()));
+    let mut options = options(&place).worker(program);
+    options.environment.push(("MUTED".into(), binary().into()));
+    let project = open(&place, options);
+    let workspace = project.fork("w").unwrap();
+    let exec = workspace.exec(Command::shell("echo one > one; echo err >&2; exit 3")).unwrap();
+    let ended = exec.wait();
+    assert_eq!(ended.result.exit_code, Some(3), "{ended:?}");
+    assert!(ended.result.error.is_none() && !ended.result.recoverable, "{ended:?}");
+    assert_eq!(ended.result.stderr.to_bytes().as_deref(), Some(&b"err\n"[..]));
+    assert_eq!(changed(&workspace), ["/one"]);
+    project.wait_idle();
 }
 
 #[test]

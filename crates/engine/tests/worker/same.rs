@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use offshoot_engine::exec::{Command, Event, ExecutionTimeout, Input};
-use offshoot_engine::{Project, Workspace};
+use offshoot_engine::{Notice, Options, Project, Topic, Workspace};
 use offshoot_needs::needs;
 use offshoot_tests::product::{Place, binary};
 use serde_json::Value;
@@ -156,28 +158,42 @@ fn commands_read_what_they_are_given() {
     assert!(nothing.is_success() && !nothing.request.stdin, "{nothing:?}");
 }
 
+/// A project whose listener puts what it is told into a channel.
+fn listening(place: &Place, options: Options) -> (Project, Receiver<Notice>) {
+    let (told, notices) = std::sync::mpsc::channel();
+    let told = Mutex::new(told);
+    let listener = move |notice: &Notice| told.lock().unwrap().send(notice.clone()).unwrap();
+    (open(place, options.listener(listener)), notices)
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn what_people_should_know_comes_to_the_listener() {
     let place = place();
-    let (told, notices) = std::sync::mpsc::channel();
-    let told = std::sync::Mutex::new(told);
-    let project = open(
-        &place,
-        options(&place).listener(move |notice| {
-            told.lock().unwrap().send(notice.clone()).unwrap();
-        }),
-    );
-    let made = notices.try_iter().count();
-    assert!(made > 0, "a vault was made");
-    project.exec(["true"]).unwrap().wait();
-    project.wait_idle();
-    assert_eq!(notices.try_iter().count(), 0, "opening the engine once more is not told");
+    let (project, notices) = listening(&place, options(&place));
     place.ok(["new", "short", "--from", "head", "--ephemeral=1ms"]);
+    notices.try_iter().for_each(drop);
     std::thread::sleep(Duration::from_millis(10));
     project.exec(["true"]).unwrap().wait();
-    let notice = notices.try_recv().unwrap();
-    assert_eq!(notice.topic, offshoot_engine::Topic::Expired, "{notice}");
+    let topics: Vec<Topic> = notices.try_iter().map(|notice| notice.topic).collect();
+    assert_eq!(topics, [Topic::Expired]);
+}
+
+/// The worker opens an engine, too, and what that tells was told.
+#[needs(UserNamespace)]
+#[test]
+fn nobody_is_told_twice() {
+    let place = place();
+    place.write("offshoot.toml", "nonsense = true\n");
+    let lenient = Options { lenient_settings: true, ..options(&place) };
+    let (project, notices) = listening(&place, lenient);
+    let told: Vec<Topic> = notices.try_iter().map(|notice| notice.topic).collect();
+    assert!(told.contains(&Topic::Settings), "{told:?}");
+    let ended = project.exec(["true"]).unwrap().wait();
+    assert!(ended.is_success(), "{ended:?}");
+    project.wait_idle();
+    let told: Vec<Notice> = notices.try_iter().collect();
+    assert_eq!(told, []);
 }
 
 #[needs(UserNamespace)]
@@ -220,13 +236,13 @@ fn a_program_that_counts() {
     let handles: Vec<_> = (0..3).map(|_| project.exec(["true"]).unwrap()).collect();
     handles.iter().for_each(|exec| assert!(exec.wait().is_success()));
     project.wait_idle();
-    let before = descriptors().len();
+    let before = descriptors();
     let handles: Vec<_> = (0..6).map(|_| project.exec(["true"]).unwrap()).collect();
     handles.iter().for_each(|exec| assert!(exec.wait().is_success()));
     assert!(project.clone().exec(["true"]).unwrap().wait().is_success());
     project.wait_idle();
     // The handles are still there.
-    assert_eq!(descriptors().len(), before, "{:?}", descriptors());
+    assert_eq!(descriptors(), before);
     wait_until("waiting for what has ended", || zombies().is_empty());
 }
 
