@@ -117,11 +117,12 @@ const PROGRAM: &str = "OFFSHOOT_TEST_PROGRAM";
 
 fn work(number: usize, word: &str) -> String {
     let pause = match number % 3 {
-        0 => "0".to_owned(),
-        1 => format!("0.{number:02}"),
-        _ => "1000".to_owned(),
+        0 => "echo ready".to_owned(),
+        1 => format!("echo ready; sleep 0.{number:02}"),
+        // It prints all the time, also when nobody listens any more.
+        _ => "while echo ready; do sleep 0.02; done".to_owned(),
     };
-    format!("echo one > one; echo ready; sleep {pause}; echo two > two # {word}")
+    format!("echo one > one; {pause}; echo two > two # {word}")
 }
 
 /// The host itself, where another test starts it as one.

@@ -14,7 +14,7 @@ use offshoot_needs::needs;
 use offshoot_protocol::ExitCode;
 use offshoot_tests::product::{Place, binary};
 
-use crate::support::{changed, open, options, place, wait_until, zombies};
+use crate::support::{changed, open, options, place, project, wait_until, zombies};
 
 /// What `exec` says where this program is the worker.
 fn refused(place: &Place, program: &Path) -> Error {
@@ -63,7 +63,7 @@ fn a_program_that_is_no_worker_is_named() {
             script(
                 &place,
                 "other",
-                "echo '{\"refused\":{\"version\":99,\"reason\":\"\"}}'; sleep 1000",
+                "echo '{\"refused\":{\"version\":99,\"reason\":\"\"}}'; exec sleep 1000",
             ),
             ExitCode::Usage,
             "speaks version 99",
@@ -180,6 +180,24 @@ fn what_was_recorded_is_found_though_the_worker_could_not_say_so() {
     assert!(ended.result.error.is_none() && !ended.result.recoverable, "{ended:?}");
     assert_eq!(ended.result.stderr.to_bytes().as_deref(), Some(&b"err\n"[..]));
     assert_eq!(changed(&workspace), ["/one"]);
+    project.wait_idle();
+}
+
+/// What stops the worker before the command has an envelope of its own is in the one that the host makes.
+#[test]
+fn a_worker_that_cannot_open_the_vault_says_so() {
+    let place = place();
+    let project = project(&place);
+    let workspace = project.fork("w").unwrap();
+    let settings = place.project().join("offshoot.toml");
+    std::fs::write(settings, "nonsense = true\n").unwrap();
+    let command = Command::new(["touch", "new"]).input(Input::Bytes(vec![0; 4 << 20]));
+    let ended = workspace.exec(command).unwrap().wait();
+    let error = serde_json::to_value(ended.result.error.as_ref().unwrap()).unwrap();
+    assert_eq!(error["code"], "usage", "{error}");
+    assert!(error["message"].as_str().unwrap().contains("nonsense"), "{error}");
+    assert!(!ended.is_success() && !ended.result.recoverable, "{ended:?}");
+    assert_eq!(changed(&workspace), [""; 0]);
     project.wait_idle();
 }
 

@@ -179,6 +179,20 @@ fn what_people_should_know_comes_to_the_listener() {
     assert_eq!(topics, [Topic::Expired]);
 }
 
+/// A listener that panics has nothing to do with the command.
+#[needs(UserNamespace)]
+#[test]
+fn a_listener_that_panics_keeps_nobody_from_the_answer() {
+    let place = place();
+    let listener = |notice: &Notice| assert_ne!(notice.topic, Topic::Expired, "{notice}");
+    let project = open(&place, options(&place).listener(listener));
+    place.ok(["new", "short", "--from", "head", "--ephemeral=1ms"]);
+    std::thread::sleep(Duration::from_millis(10));
+    let ended = project.exec(["true"]).unwrap().wait();
+    assert!(ended.is_success(), "{ended:?}");
+    project.wait_idle();
+}
+
 /// The worker opens an engine, too, and what that tells was told.
 #[needs(UserNamespace)]
 #[test]

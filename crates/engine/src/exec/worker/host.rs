@@ -5,6 +5,7 @@ use std::io::{self, BufReader, IsTerminal, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -261,6 +262,8 @@ struct Following<'a> {
     told: &'a Shared,
     /// The answer where the worker has none: what was asked for, and how far it came.
     known: ExecutionEnvelope,
+    /// The workspace that it runs in.
+    workspace: Option<String>,
     started: Instant,
 }
 
@@ -268,7 +271,7 @@ impl<'a> Following<'a> {
     fn new(project: &'a Project, told: &'a Shared, request: ExecutionRequest) -> Self {
         let result = ExecutionResult::new(request.id, project.name());
         let known = ExecutionEnvelope { request, result };
-        Self { project, told, known, started: Instant::now() }
+        Self { project, told, known, workspace: None, started: Instant::now() }
     }
 
     /// Passes on what happens, until the worker has ended.
@@ -278,7 +281,7 @@ impl<'a> Following<'a> {
             let said = match message::receive(&mut worker.incoming) {
                 // What a worker does after its answer is upkeep: that ends by itself.
                 Ok(None) => break,
-                Ok(Some(said)) if !answered => said,
+                Ok(Some(said)) if !answered || matches!(said, Reply::Notice { .. }) => said,
                 // Nothing that it could still say would make sense.
                 Ok(Some(_)) | Err(_) => {
                     worker.kill();
@@ -315,13 +318,14 @@ impl<'a> Following<'a> {
     fn pass_on(&mut self, said: Reply, incoming: &mut impl Read) -> io::Result<()> {
         let event = match said {
             Reply::Notice { topic, text } => {
-                self.project.engine().tell(topic, text);
+                // Whatever the listener does, the command is answered.
+                let tell = || self.project.engine().tell(topic, text);
+                let _panicked = catch_unwind(AssertUnwindSafe(tell)).is_err();
                 return Ok(());
             }
             Reply::Started { workspace } => {
                 self.known.result.state = ExecState::Executing;
-                let found = Resolver::new(self.project.vault()).workspace(&workspace).ok();
-                self.known.result.workspace = found.map(|found| (found.id, found.name));
+                self.workspace = Some(workspace.clone());
                 Event::Started { workspace }
             }
             Reply::Output { stream, bytes } => {
@@ -379,12 +383,15 @@ impl<'a> Following<'a> {
 
     /// An answer that says why there is no other.
     fn failed(&mut self, mut error: ErrorBody) -> ExecEnvelopeDoc {
-        let id = self.known.request.id;
+        let (id, vault) = (self.known.request.id, self.project.vault());
         let result = &mut self.known.result;
+        let found =
+            self.workspace.as_ref().and_then(|name| Resolver::new(vault).workspace(name).ok());
+        result.workspace = found.map(|found| (found.id, found.name));
         result.failed_in = Some(result.state);
         result.state = ExecState::Failed;
         result.total = self.started.elapsed();
-        result.recoverable = self.project.vault().has_note(&id);
+        result.recoverable = vault.has_note(&id);
         if result.recoverable {
             let id = id.short();
             error.hint = Some(format!(

@@ -83,6 +83,9 @@ fn work(
 ) -> Result<()> {
     let Request { version: _, engine, vault, rules, caches, input: reads, exec } = request;
     let unreadable = || Error::usage("the request has a text that is none");
+    let mut exec = exec.into_request().ok_or_else(unreadable)?;
+    // The host says all that it has to say before it listens to any answer.
+    give(&mut exec, reads, input, &mut incoming)?;
     let engine = open(engine, options, host).ok_or_else(unreadable)??;
     let listed = Listed {
         name: vault.name.clone(),
@@ -93,8 +96,6 @@ fn work(
     let project = Project::reopened(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
     let policy = project.engine().policy(&rules).current()?;
-    let mut exec = exec.into_request().ok_or_else(unreadable)?;
-    give(&mut exec, reads, input, &mut incoming)?;
     exec.cancel = Some(listen(incoming)?);
     host.tells.store(true, Ordering::Relaxed);
 
