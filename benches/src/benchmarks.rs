@@ -106,6 +106,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         run: exec::start::run,
     },
     Benchmark {
+        name: exec::host::NAME,
+        about: "run `true` for a program in a worker, beside a thread of it",
+        run: exec::host::run,
+    },
+    Benchmark {
         name: exec::scale::NAME,
         about: "seal ten changes in small and large trees",
         run: exec::scale::run,

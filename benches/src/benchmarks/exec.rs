@@ -1,6 +1,7 @@
 //! `offshoot exec`: how fast programs run in a workspace, and what goes on around them.
 
 pub(super) mod caches;
+pub(super) mod host;
 pub(super) mod life;
 pub(super) mod memory;
 pub(super) mod native;

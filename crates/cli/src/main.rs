@@ -15,6 +15,7 @@ mod render;
 mod review;
 mod terminal;
 mod words;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,9 @@ use crate::context::Context;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
+    if let Some(code) = worker::serve() {
+        return code;
+    }
     if complete::answer(Cli::command) {
         return ExitCode::SUCCESS;
     }

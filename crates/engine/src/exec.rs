@@ -6,6 +6,8 @@ mod events;
 mod handle;
 mod ready;
 mod request;
+mod run;
+pub mod worker;
 
 pub use command::{Command, Input};
 pub use events::{Event, Events};

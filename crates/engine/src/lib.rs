@@ -37,6 +37,7 @@
 //! # }
 //! ```
 
+mod activity;
 pub mod actor;
 pub mod binding;
 pub mod cache;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// What a notice is about.
 ///
 /// ```
@@ -11,7 +13,8 @@ use std::fmt;
 ///     matches!(notice.topic, Topic::CommitsLost | Topic::Unsettled)
 /// }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Topic {
     /// The newest entries of the vault's log are gone.

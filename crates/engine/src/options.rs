@@ -62,6 +62,8 @@ pub struct Options {
     pub open_files: Option<u64>,
     /// Whether what is done may take the space that is held in reserve: to free more.
     pub frees_space: bool,
+    /// The `offshoot` program, where each command is to run in a worker process of its own.
+    pub worker: Option<PathBuf>,
     /// Who is told what people should know.
     pub listener: Option<Arc<Listener>>,
     /// Who shows progress.
@@ -98,6 +100,7 @@ impl Options {
             actor: None,
             open_files: None,
             frees_space: false,
+            worker: None,
             listener: None,
             progress: None,
         }
@@ -127,6 +130,21 @@ impl Options {
     #[must_use]
     pub fn registry(mut self, directory: impl Into<PathBuf>) -> Self {
         self.registry = Some(directory.into());
+        self
+    }
+
+    /// Runs each command in a process of its own, which is this `offshoot` program. Threads of the caller's process, which run
+    /// them otherwise, start faster as long as that is small; a process with much memory is copied for each of them.
+    ///
+    /// ```
+    /// use offshoot_engine::Options;
+    ///
+    /// let options = Options::from_process().worker("/usr/bin/offshoot");
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn worker(mut self, program: impl Into<PathBuf>) -> Self {
+        self.worker = Some(program.into());
         self
     }
 

@@ -11,6 +11,7 @@ use offshoot_workspace::{
     ExecutionPlace, MaintenanceService, NewWorkspace, Recoverable, Resolver, ServiceError,
 };
 
+use crate::activity::{Activity, Busy};
 use crate::error::Result;
 use crate::exec::{Command, Exec};
 use crate::offshoot::Offshoot;
@@ -44,6 +45,8 @@ struct Opened {
     engine: Offshoot,
     vault: Vault,
     name: String,
+    /// What goes on in it.
+    activity: Arc<Activity>,
 }
 
 impl Offshoot {
@@ -99,7 +102,12 @@ impl Project {
     fn new(engine: Offshoot, vault: Vault, name: String) -> Self {
         engine.look_after(&vault);
         engine.settle_interrupted(&vault);
-        Self(Arc::new(Opened { engine, vault, name }))
+        Self::reopened(engine, vault, name)
+    }
+
+    /// One that this user has open elsewhere, where everything was looked after.
+    pub(crate) fn reopened(engine: Offshoot, vault: Vault, name: String) -> Self {
+        Self(Arc::new(Opened { engine, vault, name, activity: Arc::default() }))
     }
 
     /// The name of its vault.
@@ -275,6 +283,18 @@ impl Project {
     pub fn drop_leftover(&self, exec: &Id) -> Result<()> {
         drop(self.engine().leftovers(self.vault()).drop(exec)?);
         Ok(())
+    }
+
+    /// Waits until all commands that were started by this handle and its clones have ended, with the upkeep that follows them:
+    /// layers are merged and garbage is collected after a command was answered. From then on, and until the next command, nothing
+    /// of this process touches the vault, so that its directory can be removed.
+    pub fn wait_idle(&self) {
+        self.0.activity.wait_idle();
+    }
+
+    /// Something goes on in it as long as this is there.
+    pub(crate) fn busy(&self) -> Busy {
+        Activity::begin(&self.0.activity)
     }
 
     /// Its vault, for what the handles do not do.

@@ -105,7 +105,7 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-vault",
             "offshoot-workspace",
         ],
-        tests_may_use: &["offshoot-needs"],
+        tests_may_use: &["offshoot-needs", "offshoot-tests"],
         ..NOTHING
     },
     // Whatever people or programs reach Offshoot by stands on these two alone.
@@ -115,10 +115,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-machine", ..NOTHING },
     // It looks around when it is built. A crate with tests would bring along what those depend on.
     Rule { name: "offshoot-needs", uses: &["offshoot-machine"], ..NOTHING },
-    // Merging and deciding are measured where they are done: neither has a mount or a command of its own.
+    // Merging and deciding are measured where they are done: neither has a mount or a command of its own. So is a program that
+    // uses the engine.
     Rule {
         name: "offshoot-benches",
         uses: &[
+            "offshoot-engine",
             "offshoot-policy",
             "offshoot-store",
             "offshoot-tests",

@@ -1,15 +1,16 @@
 //! A command that runs, as its caller holds it.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use offshoot_protocol::{ExecEnvelopeDoc, ExitCode};
-use offshoot_sandbox::{Cancel, Flow, Stream};
+use offshoot_sandbox::Cancel;
 use offshoot_store::Id;
-use offshoot_workspace::{ExecutionObserver, ExecutionPlace, ExecutionResult, ProxyRuntime, wire};
+use offshoot_workspace::ExecutionPlace;
 
 use super::command::Command;
 use super::events::{Event, Events, Queue};
-use super::request::explain;
+use super::run::run;
+use super::worker::{self, Control};
 use crate::error::{Error, Result};
 use crate::project::Project;
 
@@ -26,15 +27,6 @@ use crate::project::Project;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Exec(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    id: Id,
-    cancel: Arc<Cancel>,
-    events: Arc<Queue>,
-    outcome: Mutex<Option<Arc<ExecEnvelopeDoc>>>,
-    over: Condvar,
-}
 
 impl Exec {
     /// The id that it is recorded under.
@@ -69,7 +61,10 @@ impl Exec {
     /// # }
     /// ```
     pub fn cancel(&self) {
-        self.0.cancel.cancel();
+        match &self.0.runs {
+            Runs::OnThread(cancel) => cancel.cancel(),
+            Runs::InWorker(control) => control.cancel(),
+        }
     }
 
     /// Waits for its end. Whatever became of it, there is an envelope that says so.
@@ -81,7 +76,7 @@ impl Exec {
     /// # }
     /// ```
     pub fn wait(&self) -> Arc<ExecEnvelopeDoc> {
-        let mut outcome = self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = self.0.outcome();
         loop {
             if let Some(outcome) = &*outcome {
                 return Arc::clone(outcome);
@@ -101,15 +96,27 @@ impl Exec {
     /// # }
     /// ```
     pub fn outcome(&self) -> Option<Arc<ExecEnvelopeDoc>> {
-        self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.outcome().clone()
     }
 
-    /// Starts a command on a thread of its own.
+    /// The handle of what somebody follows.
+    pub(super) fn of(shared: Arc<Shared>) -> Self {
+        Self(shared)
+    }
+
+    /// Starts a command: in a worker where the options name one, else on a thread of its own.
     pub(crate) fn start(
         project: &Project,
         place: ExecutionPlace,
         command: Command,
     ) -> Result<Self> {
+        match &project.engine().options().worker {
+            Some(program) => worker::start(program, project, place, command),
+            None => Self::on_thread(project, place, command),
+        }
+    }
+
+    fn on_thread(project: &Project, place: ExecutionPlace, command: Command) -> Result<Self> {
         let engine = project.engine();
         let policy = engine.policy(&command.rules).current()?;
         let caches = command.caches;
@@ -117,61 +124,67 @@ impl Exec {
             Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
         };
         let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
-        let request = engine.request(command, place.clone(), None, Some(Arc::clone(&cancel)));
-        let shared = Arc::new(Shared {
-            id: request.id,
-            cancel,
-            events: Arc::default(),
-            outcome: Mutex::new(None),
-            over: Condvar::new(),
-        });
-        let (project, told) = (project.clone(), Arc::clone(&shared));
-        let run = move || {
-            let options = project.engine().runtime_options(policy, caches, None, explain);
-            let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
-            let mut observer = Telling { project: &project, place: &place, events: &told.events };
-            let envelope = runtime.exec(request, &mut observer);
-            let result = &envelope.result;
-            let stays = result.workspace.as_ref().filter(|_| !result.removed);
-            let due = stays.and_then(|(workspace, _)| project.due(workspace));
-            *told.outcome.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(Arc::new(wire::envelope(&envelope)));
-            told.over.notify_all();
-            told.events.end();
-            // Nobody waits for that. Where nothing is due the vault is not touched any more.
-            if let Some(due) = due {
-                due.run();
-            }
+        let request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
+        let shared = Arc::new(Shared::new(request.id, Runs::OnThread(cancel)));
+        let (project, busy, told) = (project.clone(), project.busy(), Arc::clone(&shared));
+        let work = move || {
+            let answer = |envelope| told.finish(envelope);
+            run(&project, request, (policy, caches), &|event| told.tell(event), answer);
+            drop(project);
+            drop(busy);
         };
         let thread = std::thread::Builder::new().name("offshoot-exec".to_owned());
-        thread.spawn(run).map_err(|error| cannot("start a thread", &error))?;
+        thread.spawn(work).map_err(|error| cannot("start a thread", &error))?;
         Ok(Self(shared))
     }
 }
 
-/// Passes on what happens.
-struct Telling<'a> {
-    project: &'a Project,
-    place: &'a ExecutionPlace,
-    events: &'a Queue,
+/// Where a command runs, and how it is asked to end there.
+#[derive(Debug)]
+pub(super) enum Runs {
+    /// On a thread of this process.
+    OnThread(Arc<Cancel>),
+    /// In a process of its own.
+    InWorker(Control),
 }
 
-impl ExecutionObserver for Telling<'_> {
-    fn allowed(&mut self) -> offshoot_workspace::Result<()> {
-        self.project.make_ready(self.place)
+/// What all handles of a command share with whoever follows it.
+#[derive(Debug)]
+pub(super) struct Shared {
+    id: Id,
+    runs: Runs,
+    events: Arc<Queue>,
+    /// The envelope, once there is one.
+    outcome: Mutex<Option<Arc<ExecEnvelopeDoc>>>,
+    /// Tells that there is one.
+    over: Condvar,
+}
+
+impl Shared {
+    pub(super) fn new(id: Id, runs: Runs) -> Self {
+        Self { id, runs, events: Arc::default(), outcome: Mutex::new(None), over: Condvar::new() }
     }
 
-    fn started(&mut self, result: &ExecutionResult) {
-        let workspace = result.workspace.as_ref().map(|(_, name)| name.clone());
-        self.events.push(Event::Started { workspace: workspace.unwrap_or_default() });
+    /// Something happened.
+    pub(super) fn tell(&self, event: Event) {
+        self.events.push(event);
     }
 
-    fn sealing(&mut self) {
-        self.events.push(Event::Sealing);
+    /// It is over.
+    pub(super) fn finish(&self, envelope: ExecEnvelopeDoc) {
+        *self.outcome() = Some(Arc::new(envelope));
+        self.over.notify_all();
+        self.events.end();
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
-        self.events.push(Event::Output { stream, bytes: bytes.to_vec() });
-        Flow::More
+    /// Nobody is there any more who could be asked to end it.
+    pub(super) fn close(&self) {
+        if let Runs::InWorker(control) = &self.runs {
+            control.close();
+        }
+    }
+
+    fn outcome(&self) -> MutexGuard<'_, Option<Arc<ExecEnvelopeDoc>>> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -105,7 +105,8 @@ pub struct ExecutionResult {
 }
 
 impl ExecutionResult {
-    pub(crate) fn new(id: Id, vault: &str) -> Self {
+    /// Of a request that was just made.
+    pub fn new(id: Id, vault: &str) -> Self {
         Self {
             id,
             started_ms: id.time_ms(),

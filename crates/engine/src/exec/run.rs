@@ -1,0 +1,63 @@
+//! Running a command in this process, whoever wants it.
+
+use std::sync::Arc;
+
+use offshoot_policy::Policy;
+use offshoot_protocol::ExecEnvelopeDoc;
+use offshoot_sandbox::{Flow, Stream};
+use offshoot_workspace::{
+    ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult, ProxyRuntime, wire,
+};
+
+use super::events::Event;
+use super::request::explain;
+use crate::project::Project;
+
+/// Decides about a request by the rules, runs it, answers, and does what is due afterwards.
+pub(super) fn run(
+    project: &Project,
+    request: ExecutionRequest,
+    (policy, caches): (Arc<Policy>, bool),
+    tell: &dyn Fn(Event),
+    answer: impl FnOnce(ExecEnvelopeDoc),
+) {
+    let options = project.engine().runtime_options(policy, caches, None, explain);
+    let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
+    let place = request.place.clone();
+    let envelope = runtime.exec(request, &mut Telling { project, place: &place, tell });
+    let result = &envelope.result;
+    let stays = result.workspace.as_ref().filter(|_| !result.removed);
+    let due = stays.and_then(|(workspace, _)| project.due(workspace));
+    answer(wire::envelope(&envelope));
+    // Nobody waits for that. Where nothing is due the vault is not touched any more.
+    if let Some(due) = due {
+        due.run();
+    }
+}
+
+/// Passes on what happens.
+struct Telling<'a> {
+    project: &'a Project,
+    place: &'a ExecutionPlace,
+    tell: &'a dyn Fn(Event),
+}
+
+impl ExecutionObserver for Telling<'_> {
+    fn allowed(&mut self) -> offshoot_workspace::Result<()> {
+        self.project.make_ready(self.place)
+    }
+
+    fn started(&mut self, result: &ExecutionResult) {
+        let workspace = result.workspace.as_ref().map(|(_, name)| name.clone());
+        (self.tell)(Event::Started { workspace: workspace.unwrap_or_default() });
+    }
+
+    fn sealing(&mut self) {
+        (self.tell)(Event::Sealing);
+    }
+
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        (self.tell)(Event::Output { stream, bytes: bytes.to_vec() });
+        Flow::More
+    }
+}

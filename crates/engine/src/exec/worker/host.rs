@@ -1,0 +1,405 @@
+//! The side of the program that wants a command to run.
+
+use std::ffi::OsString;
+use std::io::{self, BufReader, IsTerminal, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use offshoot_protocol::{ErrorBody, ExecEnvelopeDoc, ExecState, ExitCode};
+use offshoot_sandbox::Stdin;
+use offshoot_vault::ListedVault;
+use offshoot_workspace::{
+    ExecService, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult, Resolver,
+    wire,
+};
+
+use super::ARGUMENT;
+use super::message::{
+    self, Engine, Input, Order, Reply, Request, VERSION, VaultPlace, Wanted, path_text,
+};
+use crate::error::{Error, Result};
+use crate::exec::command::Command;
+use crate::exec::events::Event;
+use crate::exec::handle::{Exec, Runs, Shared};
+use crate::project::Project;
+use crate::text::host_path;
+
+/// How long a program has to say that it is a worker.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long after its worker the init of a command may take to end, and how often to look.
+const ENDING: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
+/// The first word of a worker is no longer than this.
+const FIRST_WORD: u64 = 4096;
+
+/// How the host asks a worker to end its command; nothing once the worker has ended.
+#[derive(Debug)]
+pub(in crate::exec) struct Control(Mutex<Option<UnixStream>>);
+
+impl Control {
+    /// Asks the command to end. A worker that is gone needs no asking.
+    pub(in crate::exec) fn cancel(&self) {
+        if let Some(stream) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _gone = message::send(stream, &Order::Cancel, &[]).is_err();
+        }
+    }
+
+    /// There is nothing to ask any more.
+    pub(in crate::exec) fn close(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Starts a command in a worker.
+pub(in crate::exec) fn start(
+    program: &Path,
+    project: &Project,
+    place: ExecutionPlace,
+    command: Command,
+) -> Result<Exec> {
+    // A name that is looked for in the caller's folder here is not looked for anywhere else later.
+    let program =
+        std::path::absolute(program).map_err(|error| Failed::Start(error).told(program))?;
+    let engine = project.engine();
+    // The worker reads the rules itself and decides by them. Those that cannot be read are told at once, as on a thread.
+    drop(engine.policy(&command.rules).current()?);
+    let rules = command.rules.iter().map(|path| path_text(path)).collect();
+    let caches = command.caches;
+    let mut request = engine.request(command, place, None, None);
+    let given = Given::take(&mut request);
+    let options = engine.options();
+    let said = Request {
+        version: VERSION,
+        engine: Engine {
+            directory: options.directory.as_deref().map(path_text),
+            registry: path_text(engine.registry().dir()),
+            overrides: options.overrides.clone(),
+            lenient_settings: options.lenient_settings,
+            open_files: options.open_files,
+            frees_space: options.frees_space,
+            actor: engine.actor().clone(),
+        },
+        vault: VaultPlace {
+            id: project.vault().id(),
+            name: project.name().to_owned(),
+            directory: path_text(project.vault().dir()),
+        },
+        rules,
+        caches,
+        input: given.input,
+        exec: Wanted::of(&request),
+    };
+    let (mut worker, mut stream) = Worker::spawn(&program, &options.environment, given.descriptor)?;
+    worker.greet(&mut stream, &said, &given.bytes).map_err(|failed| failed.told(&program))?;
+    let runs = Runs::InWorker(Control(Mutex::new(Some(stream))));
+    let shared = Arc::new(Shared::new(request.id, runs));
+    let (told, project, busy) = (Arc::clone(&shared), project.clone(), project.busy());
+    let follow = move || {
+        Following::new(&project, &told, request).run(worker);
+        drop((told, project));
+        drop(busy);
+    };
+    let thread = std::thread::Builder::new().name("offshoot-worker".to_owned());
+    // Where there can be no thread the worker is dropped, which ends it.
+    thread.spawn(follow).map_err(|error| {
+        Error::new(ExitCode::Failure, format!("cannot start a thread: {error}"))
+    })?;
+    Ok(Exec::of(shared))
+}
+
+/// What a command reads, as it is handed to the worker.
+struct Given {
+    input: Input,
+    descriptor: Option<OwnedFd>,
+    bytes: Vec<u8>,
+}
+
+impl Given {
+    fn take(request: &mut ExecutionRequest) -> Self {
+        let stdin = std::mem::replace(&mut request.stdin, Stdin::Empty);
+        let (input, descriptor, bytes) = match (request.terminal.take(), stdin) {
+            (Some(terminal), _) => (Input::Terminal, Some(terminal.caller), Vec::new()),
+            (None, Stdin::From(from)) => (Input::Descriptor, Some(from), Vec::new()),
+            (None, Stdin::Bytes(bytes)) => (Input::Bytes(bytes.len()), None, bytes),
+            (None, Stdin::Empty) => (Input::Nothing, None, Vec::new()),
+        };
+        Self { input, descriptor, bytes }
+    }
+}
+
+/// A process that was started. Dropped before it was waited for, it is killed: none is left behind.
+struct Worker {
+    child: Child,
+    incoming: BufReader<UnixStream>,
+    waited: bool,
+}
+
+impl Worker {
+    /// Starts a worker. The host is not copied for that: nothing is to be done between its process and the program, so that
+    /// the standard library has the child share the memory until then.
+    fn spawn(
+        program: &Path,
+        environment: &[(OsString, OsString)],
+        input: Option<OwnedFd>,
+    ) -> Result<(Self, UnixStream)> {
+        let cannot = |error: io::Error| Failed::Start(error).told(program);
+        let (stream, inside) = UnixStream::pair().map_err(cannot)?;
+        let incoming = BufReader::new(stream.try_clone().map_err(cannot)?);
+        let mut command = std::process::Command::new(program);
+        command.arg(ARGUMENT).env_clear().envs(environment.iter().cloned());
+        // A terminal is read by its foreground group alone. Else the group is the worker's own: what is typed to end the host
+        // is for the host to pass on.
+        if !input.as_ref().is_some_and(IsTerminal::is_terminal) {
+            command.process_group(0);
+        }
+        command.stdin(input.map_or_else(Stdio::null, Stdio::from));
+        command.stdout(OwnedFd::from(inside)).stderr(Stdio::null());
+        // With the command goes this process's copy of the worker's end: the end of the worker can be seen.
+        let child = command.spawn().map_err(cannot)?;
+        Ok((Self { child, incoming, waited: false }, stream))
+    }
+
+    /// Hands over the request, and waits for the word that it is understood.
+    fn greet(
+        &mut self,
+        stream: &mut UnixStream,
+        request: &Request,
+        bytes: &[u8],
+    ) -> std::result::Result<(), Failed> {
+        let patience =
+            |limit| stream.set_write_timeout(limit).and_then(|()| stream.set_read_timeout(limit));
+        patience(Some(PATIENCE)).map_err(Failed::Start)?;
+        let sent = message::send(&mut &*stream, request, &[]);
+        // A worker that refuses may not have read all that was said.
+        let answer = message::line(&mut self.incoming, FIRST_WORD).map_err(Failed::NoWorker)?;
+        let Some(answer) = answer else {
+            let ended = || io::Error::other("it ended without a word");
+            return Err(Failed::NoWorker(sent.err().unwrap_or_else(ended)));
+        };
+        let answer =
+            serde_json::from_slice(&answer).map_err(|error| Failed::NoWorker(error.into()));
+        match answer? {
+            Reply::Accepted { version } if version == VERSION => {
+                let sent = sent.and_then(|()| (&*stream).write_all(bytes));
+                sent.and_then(|()| patience(None)).map_err(Failed::Start)
+            }
+            Reply::Refused { version, reason } if version == VERSION => {
+                Err(Failed::Refused(reason))
+            }
+            Reply::Accepted { version } | Reply::Refused { version, .. } => {
+                Err(Failed::Version(version))
+            }
+            other => Err(Failed::NoWorker(io::Error::other(format!("it said {other:?}")))),
+        }
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself; nobody else has its number until it was waited for.
+        let _over = self.child.kill().is_err();
+    }
+
+    fn wait(&mut self) -> io::Result<ExitStatus> {
+        let status = self.child.wait();
+        self.waited = status.is_ok();
+        status
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if !self.waited {
+            self.kill();
+            let _lost = self.child.wait().is_err();
+        }
+    }
+}
+
+/// Why a worker takes no request.
+enum Failed {
+    Start(io::Error),
+    NoWorker(io::Error),
+    Refused(String),
+    Version(u32),
+}
+
+impl Failed {
+    fn told(self, program: &Path) -> Error {
+        let program = host_path(program);
+        let (code, message) = match self {
+            Self::Start(error) if error.kind() == io::ErrorKind::NotFound => {
+                (ExitCode::NotFound, format!("there is no worker program {program}"))
+            }
+            Self::Start(error) => {
+                (ExitCode::Failure, format!("cannot start the worker {program}: {error}"))
+            }
+            Self::NoWorker(error) => {
+                (ExitCode::Usage, format!("{program} does not work as a worker: {error}"))
+            }
+            Self::Refused(reason) => {
+                (ExitCode::Usage, format!("the worker {program} refused the request: {reason}"))
+            }
+            Self::Version(other) => (
+                ExitCode::Usage,
+                format!(
+                    "the worker {program} speaks version {other} of the worker protocol, not {VERSION}"
+                ),
+            ),
+        };
+        Error::new(code, message)
+            .hint("set `Options::worker` to the `offshoot` program of the same release")
+    }
+}
+
+/// A command that runs in a worker.
+struct Following<'a> {
+    project: &'a Project,
+    told: &'a Shared,
+    /// The answer where the worker has none: what was asked for, and how far it came.
+    known: ExecutionEnvelope,
+    /// The workspace that it runs in.
+    workspace: Option<String>,
+    started: Instant,
+}
+
+impl<'a> Following<'a> {
+    fn new(project: &'a Project, told: &'a Shared, request: ExecutionRequest) -> Self {
+        let result = ExecutionResult::new(request.id, project.name());
+        let known = ExecutionEnvelope { request, result };
+        Self { project, told, known, workspace: None, started: Instant::now() }
+    }
+
+    /// Passes on what happens, until the worker has ended.
+    fn run(mut self, mut worker: Worker) {
+        let mut answered = false;
+        loop {
+            let said = match message::receive(&mut worker.incoming) {
+                // What a worker does after its answer is upkeep: that ends by itself.
+                Ok(None) => break,
+                Ok(Some(said)) if !answered || matches!(said, Reply::Notice { .. }) => said,
+                // Nothing that it could still say would make sense.
+                Ok(Some(_)) | Err(_) => {
+                    worker.kill();
+                    break;
+                }
+            };
+            match said {
+                Reply::Finished { envelope } => {
+                    answered = true;
+                    self.told.finish(*envelope);
+                }
+                Reply::Failed { error } => {
+                    answered = true;
+                    let envelope = self.failed(error);
+                    self.told.finish(envelope);
+                }
+                said => {
+                    if let Err(_nonsense) = self.pass_on(said, &mut worker.incoming) {
+                        worker.kill();
+                        break;
+                    }
+                }
+            }
+        }
+        self.told.close();
+        let status = worker.wait();
+        if !answered {
+            let envelope = self.cut_short(status);
+            self.told.finish(envelope);
+        }
+    }
+
+    /// Passes an event on.
+    fn pass_on(&mut self, said: Reply, incoming: &mut impl Read) -> io::Result<()> {
+        let event = match said {
+            Reply::Notice { topic, text } => {
+                // Whatever the listener does, the command is answered.
+                let tell = || self.project.engine().tell(topic, text);
+                let _panicked = catch_unwind(AssertUnwindSafe(tell)).is_err();
+                return Ok(());
+            }
+            Reply::Started { workspace } => {
+                self.known.result.state = ExecState::Executing;
+                self.workspace = Some(workspace.clone());
+                Event::Started { workspace }
+            }
+            Reply::Output { stream, bytes } => {
+                let bytes = message::bytes(incoming, bytes)?;
+                Event::Output { stream: stream.into(), bytes }
+            }
+            Reply::Sealing => {
+                self.known.result.state = ExecState::Sealing;
+                Event::Sealing
+            }
+            other => return Err(io::Error::other(format!("{other:?} is no event"))),
+        };
+        self.told.tell(event);
+        Ok(())
+    }
+
+    /// The answer where the worker ended without one.
+    fn cut_short(&mut self, status: io::Result<ExitStatus>) -> ExecEnvelopeDoc {
+        if let Some(recorded) = self.recorded() {
+            return recorded;
+        }
+        self.set_aside();
+        let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        let message = format!("the worker process ended before the command was recorded: {how}");
+        self.failed(ErrorBody::new(ExitCode::ExecFailed, message))
+    }
+
+    /// Has what the command wrote set aside. Opening a vault does that, with what has no process any more: the init of the
+    /// command ends with the worker, a moment later.
+    fn set_aside(&self) {
+        let (vault, id) = (self.project.vault(), self.known.request.id);
+        let listed = ListedVault {
+            name: self.project.name().to_owned(),
+            id: vault.id(),
+            dir: vault.dir().to_owned(),
+        };
+        let deadline = Instant::now() + ENDING;
+        while vault.has_note(&id) && vault.left_note(&id).is_none() {
+            // Where it cannot be opened, whoever opens it next does it.
+            let opened = self.project.engine().registry().open_listed(&listed);
+            if opened.is_err() || Instant::now() >= deadline {
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// What the worker recorded before it ended.
+    fn recorded(&self) -> Option<ExecEnvelopeDoc> {
+        let (vault, id) = (self.project.vault(), self.known.request.id);
+        let record = vault.exec(&id).ok().flatten()?;
+        let (stdout, stderr) = ExecService::new(vault).output(&id).ok()?;
+        wire::recorded_envelope(&record, (&stdout, &stderr))
+    }
+
+    /// An answer that says why there is no other.
+    fn failed(&mut self, mut error: ErrorBody) -> ExecEnvelopeDoc {
+        let (id, vault) = (self.known.request.id, self.project.vault());
+        let result = &mut self.known.result;
+        let found =
+            self.workspace.as_ref().and_then(|name| Resolver::new(vault).workspace(name).ok());
+        result.workspace = found.map(|found| (found.id, found.name));
+        result.failed_in = Some(result.state);
+        result.state = ExecState::Failed;
+        result.total = self.started.elapsed();
+        result.recoverable = vault.has_note(&id);
+        if result.recoverable {
+            let id = id.short();
+            error.hint = Some(format!(
+                "what the command wrote is set aside: `offshoot recover keep {id}` makes it a checkpoint, \
+                 `offshoot recover drop {id}` frees its space"
+            ));
+        }
+        result.error = Some(error);
+        wire::envelope(&self.known)
+    }
+}

@@ -1,0 +1,341 @@
+//! What host and worker say to each other: a line of JSON each, some with bytes behind it.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offshoot_protocol::{CheckpointMode, DriverChoice, ErrorBody, ExecEnvelopeDoc, Network, Text};
+use offshoot_sandbox::{Stdin, Stream};
+use offshoot_store::Id;
+use offshoot_vault::Actor;
+use offshoot_workspace::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::notice::Topic;
+
+/// The version of all messages. Host and worker have the same or do not talk to each other: a restriction that one of them
+/// does not know would not hold.
+pub(super) const VERSION: u32 = 1;
+
+/// What every version of a request has.
+#[derive(Debug, Deserialize)]
+pub(super) struct Versioned {
+    pub(super) version: u32,
+}
+
+/// The first message of the host. Once it is accepted, the bytes follow that the command reads, where there are any.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Request {
+    pub(super) version: u32,
+    pub(super) engine: Engine,
+    pub(super) vault: VaultPlace,
+    /// Files of rules that hold for this command alone.
+    pub(super) rules: Vec<Text>,
+    /// Whether it gets the package caches of the vault.
+    pub(super) caches: bool,
+    pub(super) input: Input,
+    pub(super) exec: Wanted,
+}
+
+/// What the worker's engine is opened with, beside the variables, which are those of the process.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Engine {
+    pub(super) directory: Option<Text>,
+    pub(super) registry: Text,
+    pub(super) overrides: Vec<String>,
+    pub(super) lenient_settings: bool,
+    pub(super) open_files: Option<u64>,
+    pub(super) frees_space: bool,
+    pub(super) actor: Actor,
+}
+
+/// Which vault, and what the host calls it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VaultPlace {
+    pub(super) id: Id,
+    pub(super) name: String,
+    pub(super) directory: Text,
+}
+
+/// What the command reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Input {
+    /// Nothing.
+    Nothing,
+    /// So many bytes, which follow when the request is accepted.
+    Bytes(usize),
+    /// What comes from the worker's standard input.
+    Descriptor,
+    /// What is typed at the terminal that is the worker's standard input.
+    Terminal,
+}
+
+/// The command. What policy decides about it is no part of this: the worker asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    id: Id,
+    command: Line,
+    cwd: Option<Text>,
+    environment: Vec<(Text, Text)>,
+    set_by_caller: Vec<Text>,
+    mark_prompt: bool,
+    session: bool,
+    joins: bool,
+    record: bool,
+    timeout_ms: Option<u64>,
+    read_only: bool,
+    place: Place,
+    checkpoint: CheckpointMode,
+    network: Network,
+    driver: DriverChoice,
+    verify: bool,
+    patch: bool,
+    wait: Option<Duration>,
+    keep: bool,
+    actor: Actor,
+}
+
+/// What to run.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Argv(Vec<Text>),
+    Shell(Text),
+}
+
+/// Where it runs.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    Workspace(String),
+    Fork { from: Option<String>, lifetime: Option<Duration> },
+}
+
+/// What the worker says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Reply {
+    /// It takes the request. This or `Refused` is its first message.
+    Accepted { version: u32 },
+    /// It does not understand the request.
+    Refused { version: u32, reason: String },
+    /// People should know this.
+    Notice { topic: Topic, text: String },
+    /// The command runs, in the workspace of this name.
+    Started { workspace: String },
+    /// It printed so many bytes, which are behind this.
+    Output { stream: Printed, bytes: usize },
+    /// It is over; what it changed is being taken and recorded.
+    Sealing,
+    /// Its outcome.
+    Finished { envelope: Box<ExecEnvelopeDoc> },
+    /// It did not even come to an outcome of its own: settings or the vault cannot be read.
+    Failed { error: ErrorBody },
+}
+
+/// Where the command printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Printed {
+    Stdout,
+    Stderr,
+}
+
+/// What the host says after its request. The end of what it says is a request to end, too.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    /// The command is asked to end; said once more, it is killed.
+    Cancel,
+}
+
+impl Wanted {
+    /// A request, without what it reads and who ends it. Every field is named, so that a new one is not forgotten.
+    pub(super) fn of(request: &ExecutionRequest) -> Self {
+        let ExecutionRequest {
+            id,
+            command,
+            cwd,
+            environment,
+            set_by_caller,
+            stdin: _,
+            has_stdin: _,
+            terminal: _,
+            mark_prompt,
+            session,
+            joins,
+            record,
+            timeout,
+            read_only,
+            place,
+            checkpoint,
+            network,
+            driver,
+            verify,
+            patch,
+            wait,
+            keep,
+            actor,
+            cancel: _,
+        } = request;
+        let words =
+            |words: &[OsString]| words.iter().map(|word| Text::new(word.as_bytes())).collect();
+        Self {
+            id: *id,
+            command: match command {
+                CommandLine::Argv(arguments) => Line::Argv(words(arguments)),
+                CommandLine::Shell(text) => Line::Shell(Text::new(text.as_bytes())),
+            },
+            cwd: cwd.as_deref().map(path_text),
+            environment: environment
+                .iter()
+                .map(|(name, value)| (Text::new(name.as_bytes()), Text::new(value.as_bytes())))
+                .collect(),
+            set_by_caller: words(set_by_caller),
+            mark_prompt: *mark_prompt,
+            session: *session,
+            joins: *joins,
+            record: *record,
+            timeout_ms: match timeout {
+                ExecutionTimeout::None => None,
+                ExecutionTimeout::Millis(millis) => Some(*millis),
+            },
+            read_only: *read_only,
+            place: match place {
+                ExecutionPlace::Workspace(name) => Place::Workspace(name.clone()),
+                ExecutionPlace::Fork { from, lifetime } => {
+                    Place::Fork { from: from.clone(), lifetime: *lifetime }
+                }
+            },
+            checkpoint: *checkpoint,
+            network: *network,
+            driver: *driver,
+            verify: *verify,
+            patch: *patch,
+            wait: *wait,
+            keep: *keep,
+            actor: actor.clone(),
+        }
+    }
+
+    /// The request again, which reads nothing and which nobody ends yet; none where a text in it is none.
+    pub(super) fn into_request(self) -> Option<ExecutionRequest> {
+        let words = |words: Vec<Text>| words.iter().map(os_string).collect::<Option<Vec<_>>>();
+        let environment = self.environment.iter();
+        let environment =
+            environment.map(|(name, value)| Some((os_string(name)?, os_string(value)?)));
+        Some(ExecutionRequest {
+            id: self.id,
+            command: match self.command {
+                Line::Argv(arguments) => CommandLine::Argv(words(arguments)?),
+                Line::Shell(text) => CommandLine::Shell(os_string(&text)?),
+            },
+            cwd: match &self.cwd {
+                Some(cwd) => Some(path(cwd)?),
+                None => None,
+            },
+            environment: environment.collect::<Option<_>>()?,
+            set_by_caller: words(self.set_by_caller)?,
+            stdin: Stdin::Empty,
+            has_stdin: false,
+            terminal: None,
+            mark_prompt: self.mark_prompt,
+            session: self.session,
+            joins: self.joins,
+            record: self.record,
+            timeout: self.timeout_ms.map_or(ExecutionTimeout::None, ExecutionTimeout::Millis),
+            read_only: self.read_only,
+            place: match self.place {
+                Place::Workspace(name) => ExecutionPlace::Workspace(name),
+                Place::Fork { from, lifetime } => ExecutionPlace::Fork { from, lifetime },
+            },
+            checkpoint: self.checkpoint,
+            network: self.network,
+            driver: self.driver,
+            verify: self.verify,
+            patch: self.patch,
+            wait: self.wait,
+            keep: self.keep,
+            actor: self.actor,
+            cancel: None,
+        })
+    }
+}
+
+impl From<Stream> for Printed {
+    fn from(stream: Stream) -> Self {
+        match stream {
+            Stream::Stdout => Self::Stdout,
+            Stream::Stderr => Self::Stderr,
+        }
+    }
+}
+
+impl From<Printed> for Stream {
+    fn from(printed: Printed) -> Self {
+        match printed {
+            Printed::Stdout => Self::Stdout,
+            Printed::Stderr => Self::Stderr,
+        }
+    }
+}
+
+pub(super) fn path_text(path: &Path) -> Text {
+    Text::new(path.as_os_str().as_bytes())
+}
+
+/// The path of a text; none where its base64 is none.
+pub(super) fn path(text: &Text) -> Option<PathBuf> {
+    os_string(text).map(PathBuf::from)
+}
+
+fn os_string(text: &Text) -> Option<OsString> {
+    text.to_bytes().map(OsString::from_vec)
+}
+
+/// Says something, with the bytes that belong behind it, at once.
+pub(super) fn send(to: &mut impl Write, message: &impl Serialize, bytes: &[u8]) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.reserve_exact(bytes.len() + 1);
+    line.push(b'\n');
+    line.extend_from_slice(bytes);
+    to.write_all(&line)
+}
+
+/// The next line, of at most so many bytes; none where the other side has ended.
+pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    from.take(most).read_until(b'\n', &mut line)?;
+    match line.pop() {
+        None => Ok(None),
+        Some(b'\n') => Ok(Some(line)),
+        Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "the line has no end")),
+    }
+}
+
+/// What the other side says next; none where it has ended.
+pub(super) fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+    let Some(line) = line(from, u64::MAX)? else { return Ok(None) };
+    Ok(Some(serde_json::from_slice(&line)?))
+}
+
+/// The bytes behind a message.
+pub(super) fn bytes(from: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
+    let mut found = Vec::new();
+    from.take(count as u64).read_to_end(&mut found)?;
+    match found.len() == count {
+        true => Ok(found),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+//! Commands in worker processes: the same as on threads, and nothing is left behind whoever dies.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+#[path = "worker/endings.rs"]
+mod endings;
+#[path = "worker/mistakes.rs"]
+mod mistakes;
+#[path = "worker/same.rs"]
+mod same;
+#[path = "worker/support.rs"]
+mod support;

@@ -1,0 +1,213 @@
+//! Programs that are no workers, and workers of another version.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+
+use offshoot_engine::Error;
+use offshoot_engine::exec::{Command, Input};
+use offshoot_needs::needs;
+use offshoot_protocol::ExitCode;
+use offshoot_tests::product::{Place, binary};
+
+use crate::support::{changed, open, options, place, project, wait_until, zombies};
+
+/// What `exec` says where this program is the worker.
+fn refused(place: &Place, program: &Path) -> Error {
+    let project = open(place, options(place).worker(program));
+    let name = program.file_name().unwrap().to_str().unwrap();
+    let workspace = project.fork(name).unwrap();
+    let started = Instant::now();
+    // More than a socket holds, so that one who reads nothing is noticed, too.
+    let command = Command::new(["touch", "new"]).input(Input::Bytes(vec![0; 1 << 20]));
+    let error = workspace.exec(command).unwrap_err();
+    assert!(started.elapsed().as_secs() < 10, "{name}: {:?}", started.elapsed());
+    assert_eq!(changed(&workspace), [""; 0]);
+    project.wait_idle();
+    error
+}
+
+/// A program that does as a text says.
+fn script(place: &Place, name: &str, text: &str) -> std::path::PathBuf {
+    let path = place.path().join(name);
+    // Written by another process: a copy of this one, for a thread that starts a program, could have it open for writing.
+    let status = std::process::Command::new("sh")
+        .args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\""])
+        .args([path.as_os_str(), text.as_ref()])
+        .status();
+    assert!(status.unwrap().success());
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_program_that_is_no_worker_is_named() {
+    let place = place();
+    for (program, code, reason) in [
+        ("/no/such/program".into(), ExitCode::NotFound, "no worker program"),
+        (place.project(), ExitCode::Failure, "cannot start the worker"),
+        ("/bin/true".into(), ExitCode::Usage, "does not work as a worker"),
+        ("/bin/echo".into(), ExitCode::Usage, "does not work as a worker"),
+        (script(&place, "endless", "exec cat /dev/zero"), ExitCode::Usage, "does not work as"),
+        (script(&place, "lines", "yes"), ExitCode::Usage, "does not work as"),
+        (
+            script(&place, "later", "echo '{\"accepted\":{\"version\":99}}'"),
+            ExitCode::Usage,
+            "speaks version 99",
+        ),
+        (
+            script(
+                &place,
+                "other",
+                "echo '{\"refused\":{\"version\":99,\"reason\":\"\"}}'; exec sleep 1000",
+            ),
+            ExitCode::Usage,
+            "speaks version 99",
+        ),
+        (
+            script(
+                &place,
+                "unwilling",
+                "echo '{\"refused\":{\"version\":1,\"reason\":\"too odd\"}}'",
+            ),
+            ExitCode::Usage,
+            "too odd",
+        ),
+    ] {
+        let error = refused(&place, &program);
+        assert_eq!(error.code, code, "{error}");
+        let named = error.message.contains(program.to_str().unwrap());
+        assert!(named && error.message.contains(reason), "{error}");
+    }
+    wait_until("waiting for what has ended", || zombies().is_empty());
+}
+
+/// A worker that says nonsense after its first word is killed, and the command has failed.
+#[test]
+fn nonsense_ends_a_worker() {
+    let place = place();
+    for (name, said) in [("garbage", "garbage"), ("twice", "{\"accepted\":{\"version\":1}}")] {
+        let text =
+            format!("echo '{{\"accepted\":{{\"version\":1}}}}'; echo '{said}'; exec sleep 1000");
+        let project = open(&place, options(&place).worker(script(&place, name, &text)));
+        let exec = project.exec(["true"]).unwrap();
+        let ended = exec.wait();
+        assert!(!ended.is_success() && !ended.result.recoverable, "{ended:?}");
+        let error = ended.result.error.as_ref().unwrap();
+        assert!(error.message.contains("the worker process ended"), "{error:?}");
+        project.wait_idle();
+    }
+    wait_until("waiting for what has ended", || zombies().is_empty());
+}
+
+/// What the worker answers to a first line.
+fn answer(line: &str) -> String {
+    let (own, other) = UnixStream::pair().unwrap();
+    let mut worker = std::process::Command::new(binary())
+        .arg("worker")
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(OwnedFd::from(other))
+        .spawn()
+        .unwrap();
+    (&own).write_all(line.as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(own).read_line(&mut answer).unwrap();
+    assert!(worker.wait().unwrap().success());
+    answer
+}
+
+/// A request, as a host says it.
+fn request(place: &Place) -> String {
+    let said = place.path().join("said");
+    let text = format!("IFS= read -r line <&1; printf '%s\\n' \"$line\" > '{}'", said.display());
+    let project = open(place, options(place).worker(script(place, "listener", &text)));
+    let error = project.exec(["true"]).unwrap_err();
+    let said = std::fs::read_to_string(said).unwrap();
+    assert!(said.ends_with('\n'), "{error}: {said}");
+    said
+}
+
+#[test]
+fn a_host_of_another_version_is_refused() {
+    let request = request(&place());
+    assert_eq!(answer(&request), "{\"accepted\":{\"version\":1}}\n");
+    let later = request.replacen("\"version\":1", "\"version\":2", 1);
+    let answered = answer(&later);
+    assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{answered}");
+    assert!(answered.contains("version 2"), "{answered}");
+    let unknown = request.replacen("\"version\":1", "\"version\":1,\"never_write\":true", 1);
+    for line in [unknown.as_str(), "{\"version\":1}\n", "hello\n", "\n"] {
+        let answered = answer(line);
+        assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{line} {answered}");
+    }
+}
+
+/// A worker that dies after it recorded everything, and before it could say so.
+const MUTE: &str = r#"
+import os, socket, subprocess, sys
+host = socket.socket(fileno=os.dup(1))
+own, other = socket.socketpair()
+worker = subprocess.Popen([os.environ["MUTED"], "worker"], stdout=other)
+other.close()
+own.sendall(host.makefile("rb").readline())
+for line in own.makefile("rb"):
+    if line.startswith(b'{"finished"'):
+        break
+    host.sendall(line)
+own.close()
+worker.wait()
+"#;
+
+#[needs(UserNamespace, "python3")]
+#[test]
+fn what_was_recorded_is_found_though_the_worker_could_not_say_so() {
+    let place = place();
+    let python = place.path().join("mute.py");
+    std::fs::write(&python, MUTE).unwrap();
+    let program = script(&place, "mute", &format!("exec python3 '{}'", python.display()));
+    let mut options = options(&place).worker(program);
+    options.environment.push(("MUTED".into(), binary().into()));
+    let project = open(&place, options);
+    let workspace = project.fork("w").unwrap();
+    let exec = workspace.exec(Command::shell("echo one > one; echo err >&2; exit 3")).unwrap();
+    let ended = exec.wait();
+    assert_eq!(ended.result.exit_code, Some(3), "{ended:?}");
+    assert!(ended.result.error.is_none() && !ended.result.recoverable, "{ended:?}");
+    assert_eq!(ended.result.stderr.to_bytes().as_deref(), Some(&b"err\n"[..]));
+    assert_eq!(changed(&workspace), ["/one"]);
+    project.wait_idle();
+}
+
+/// What stops the worker before the command has an envelope of its own is in the one that the host makes.
+#[test]
+fn a_worker_that_cannot_open_the_vault_says_so() {
+    let place = place();
+    let project = project(&place);
+    let workspace = project.fork("w").unwrap();
+    let settings = place.project().join("offshoot.toml");
+    std::fs::write(settings, "nonsense = true\n").unwrap();
+    let command = Command::new(["touch", "new"]).input(Input::Bytes(vec![0; 4 << 20]));
+    let ended = workspace.exec(command).unwrap().wait();
+    let error = serde_json::to_value(ended.result.error.as_ref().unwrap()).unwrap();
+    assert_eq!(error["code"], "usage", "{error}");
+    assert!(error["message"].as_str().unwrap().contains("nonsense"), "{error}");
+    assert!(!ended.is_success() && !ended.result.recoverable, "{ended:?}");
+    assert_eq!(changed(&workspace), [""; 0]);
+    project.wait_idle();
+}
+
+#[test]
+fn it_is_no_command_for_people() {
+    let place = place();
+    let output = place.run(["worker"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("as a library"), "{said}");
+    assert!(!place.ok(["--help"]).contains("worker "));
+    assert_eq!(place.run(["worker", "--help"]).status.code(), Some(2));
+}
