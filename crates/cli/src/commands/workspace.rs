@@ -84,14 +84,14 @@ pub(crate) struct LsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// WorkspaceRecord [default: -w, else the most recently used one]
+    /// Workspace [default: -w, else the most recently used one]
     #[arg(add = complete::workspaces())]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequiredNameArgs {
-    /// WorkspaceRecord
+    /// Workspace
     #[arg(add = complete::workspaces())]
     name: String,
 }
