@@ -60,7 +60,7 @@ pub use exec::data_layers::try_data_layers;
 pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
 pub use exec::environment::EnvironmentRules;
 pub use exec::executor::{CommandExecutor, ExecutionObserver};
-pub use exec::options::{FurtherHints, RuntimeOptions};
+pub use exec::options::{FurtherHints, RuntimeOptions, set_aside};
 pub use exec::probe::{DriverReport, probe_drivers};
 pub use exec::refusal::{refusal, suggestion};
 pub use exec::request::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use offshoot_policy::Policy;
 use offshoot_protocol::{ErrorBody, Hint};
 use offshoot_sandbox::{Limits, Signals};
+use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
 
@@ -51,4 +52,15 @@ pub struct FurtherHints {
     pub otherwise: Option<Hint>,
     /// What to do about what the command wrote, where that was set aside.
     pub set_aside: Option<Hint>,
+}
+
+/// What to do about what a command wrote that was set aside.
+pub fn set_aside(exec: &Id) -> Hint {
+    Hint::from("what the command wrote is set aside: ")
+        .then("offshoot recover keep")
+        .arg(exec.short())
+        .text(" makes it a checkpoint, ")
+        .then("offshoot recover drop")
+        .arg(exec.short())
+        .text(" frees its space")
 }

@@ -20,7 +20,7 @@ use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
 use super::launch::{Launched, Wanted};
-use super::options::{FurtherHints, RuntimeOptions};
+use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::unseen;
@@ -388,16 +388,7 @@ impl<'a> ProxyRuntime<'a> {
             FurtherHints { otherwise: absent_directory(&error, result), set_aside: None };
         if self.vault.has_note(&result.id) {
             result.recoverable = true;
-            let id = result.id.short();
-            further.set_aside = Some(
-                Hint::from("what the command wrote is set aside: ")
-                    .then("offshoot recover keep")
-                    .arg(&id)
-                    .text(" makes it a checkpoint, ")
-                    .then("offshoot recover drop")
-                    .arg(&id)
-                    .text(" frees its space"),
-            );
+            further.set_aside = Some(set_aside(&result.id));
         }
         result.error = Some((self.options.explain)(error, further));
         result.total = started.elapsed();

@@ -16,7 +16,7 @@ use offshoot_sandbox::Stdin;
 use offshoot_vault::ListedVault;
 use offshoot_workspace::{
     ExecService, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult, Resolver,
-    wire,
+    set_aside, wire,
 };
 
 use super::ARGUMENT;
@@ -393,11 +393,7 @@ impl<'a> Following<'a> {
         result.total = self.started.elapsed();
         result.recoverable = vault.has_note(&id);
         if result.recoverable {
-            let id = id.short();
-            error.hint = Some(format!(
-                "what the command wrote is set aside: `offshoot recover keep {id}` makes it a checkpoint, \
-                 `offshoot recover drop {id}` frees its space"
-            ));
+            error = error.with_hint(Some(&set_aside(&id)));
         }
         result.error = Some(error);
         wire::envelope(&self.known)
