@@ -6,6 +6,7 @@ mod events;
 mod handle;
 mod request;
 mod run;
+mod start;
 pub mod worker;
 
 pub use command::{Command, Input};
@@ -16,3 +17,4 @@ pub use offshoot_workspace::{
     CommandLine, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionResult,
     ExecutionTimeout,
 };
+pub(crate) use start::start;

@@ -4,32 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_store::Id;
-use offshoot_vault::{Actor, Binding, GcOptions, GcSchedule, Home, Vault};
+use offshoot_vault::{Binding, Home, Vault};
 use offshoot_workspace::{
-    ExecutionPlace, MaintenanceOptions, MaintenanceService, NewWorkspace, RecoverService,
-    Recoverable, Resolver, ServiceError, WorkspaceService,
+    ExecutionPlace, NewWorkspace, RecoverService, Recoverable, Resolver, ServiceError,
+    WorkspaceService,
 };
 
-use crate::activity::{Activity, Busy};
 use crate::error::Result;
-use crate::exec::{Command, Exec};
+use crate::exec::{self, Command, Exec};
 use crate::locate::{Belongs, unsure};
+pub use crate::maintenance::{kept, maintenance, schedule};
 use crate::offshoot::Offshoot;
-use crate::settings::Config;
+use crate::opened::Opened;
 use crate::workspace::Workspace;
 
 /// A folder and the vault that keeps its history. Cheap to clone, and good for all threads.
 #[derive(Clone, Debug)]
 pub struct Project(Arc<Opened>);
-
-#[derive(Debug)]
-struct Opened {
-    engine: Offshoot,
-    vault: Vault,
-    name: String,
-    /// What goes on in it.
-    activity: Arc<Activity>,
-}
 
 impl Offshoot {
     /// The project that a folder belongs to. At its first use the folder is taken in: the git checkout that it lies in, or the
@@ -69,27 +60,22 @@ impl Project {
     fn new(engine: Offshoot, vault: Vault, name: String) -> Self {
         engine.look_after(&vault);
         engine.settle_interrupted(&vault);
-        Self::reopened(engine, vault, name)
-    }
-
-    /// One that this user has open elsewhere, where everything was looked after.
-    pub(crate) fn reopened(engine: Offshoot, vault: Vault, name: String) -> Self {
-        Self(Arc::new(Opened { engine, vault, name, activity: Arc::default() }))
+        Self(Arc::new(Opened::new(engine, vault, name)))
     }
 
     /// The name of its vault.
     pub fn name(&self) -> &str {
-        &self.0.name
+        self.0.name()
     }
 
     /// The folder; none where its vault was brought here without one.
     pub fn folder(&self) -> Result<Option<PathBuf>> {
-        first_folder(&self.0.vault)
+        first_folder(self.vault())
     }
 
     /// The engine, with the settings that hold in the folder.
     pub fn engine(&self) -> &Offshoot {
-        &self.0.engine
+        self.0.engine()
     }
 
     /// The workspace of this name, or of an id that starts so.
@@ -122,7 +108,11 @@ impl Project {
 
     /// Starts a command in a new workspace, which is gone again where it changes nothing.
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
-        Exec::start(self, ExecutionPlace::Fork { from: None, lifetime: None }, command.into())
+        exec::start(
+            self.opened(),
+            ExecutionPlace::Fork { from: None, lifetime: None },
+            command.into(),
+        )
     }
 
     /// Makes the main line what is in the folder now.
@@ -154,74 +144,20 @@ impl Project {
     /// layers are merged and garbage is collected after a command was answered. From then on, and until the next command, nothing
     /// of this process touches the vault, so that its directory can be removed.
     pub fn wait_idle(&self) {
-        self.0.activity.wait_idle();
+        self.0.wait_idle();
     }
 
-    /// Something goes on in it as long as this is there.
-    pub(crate) fn busy(&self) -> Busy {
-        Activity::begin(&self.0.activity)
+    /// What commands in it share.
+    pub(crate) fn opened(&self) -> &Arc<Opened> {
+        &self.0
     }
 
     pub(crate) fn vault(&self) -> &Vault {
-        &self.0.vault
-    }
-
-    /// What has to be in place before a command that may run finds or forks its workspace.
-    pub(crate) fn make_ready(&self) -> Result<(), ServiceError> {
-        self.engine().settle_interrupted(self.vault());
-        self.engine().sweep(self.vault())
-    }
-
-    /// What there is to merge and to collect after a command in a workspace.
-    pub(crate) fn due(&self, workspace: &Id) -> Option<Due<'_>> {
-        let options = maintenance(self.engine().config());
-        let service = MaintenanceService::new(self.vault(), options);
-        let is_due = service.is_due(workspace).unwrap_or(false);
-        is_due.then_some(Due { service, workspace: *workspace, actor: self.engine().actor() })
-    }
-}
-
-/// What is tidied after a command without being asked for.
-pub(crate) struct Due<'a> {
-    service: MaintenanceService<'a>,
-    workspace: Id,
-    actor: &'a Actor,
-}
-
-impl Due<'_> {
-    /// Merges layers and collects garbage.
-    pub(crate) fn run(self) {
-        // The command is done and was answered; the next one tries again.
-        drop(self.service.run(self.workspace, self.actor));
+        self.0.vault()
     }
 }
 
 fn first_folder(vault: &Vault) -> Result<Option<PathBuf>> {
     let bindings = vault.bindings()?;
     Ok(bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path))
-}
-
-/// What is tidied without being asked for.
-pub fn maintenance(config: &Config) -> MaintenanceOptions {
-    MaintenanceOptions {
-        compact: config.compact.auto.then_some(config.compact.depth.into()),
-        collect: config.gc.auto.then(|| (kept(config), schedule(config))),
-    }
-}
-
-/// When garbage is collected without being asked for.
-pub fn schedule(config: &Config) -> GcSchedule {
-    GcSchedule { operations: config.gc.auto_operations, bytes: config.gc.auto_size }
-}
-
-/// What the settings say is to be kept.
-pub fn kept(config: &Config) -> GcOptions {
-    let gc = &config.gc;
-    GcOptions {
-        keep_operations: gc.keep_operations,
-        keep_age: gc.keep_age,
-        max_size: (gc.max_size > 0).then_some(gc.max_size),
-        dry_run: false,
-        pack: true,
-    }
 }

@@ -15,7 +15,7 @@ use offshoot_workspace::{
 
 use crate::commit::{Commit, Outcome};
 use crate::error::Result;
-use crate::exec::{Command, Exec};
+use crate::exec::{self, Command, Exec};
 use crate::project::Project;
 
 /// A copy-on-write workspace of a project. Cheap to clone, and good for all threads.
@@ -48,7 +48,7 @@ impl Workspace {
     /// Starts a command in it. One that may change something has the workspace to itself.
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
         let place = ExecutionPlace::Workspace(self.name()?);
-        Exec::start(&self.project, place, command.into())
+        exec::start(self.project.opened(), place, command.into())
     }
 
     /// What it changed since it was forked.
