@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use offshoot_engine::exec::worker::{self, ARGUMENT};
 use offshoot_engine::{Error, Options};
 
-use crate::error::CliError;
 use crate::output::report_error;
 
 /// Works for a host, where one started this process for that.
@@ -20,7 +19,7 @@ pub(crate) fn serve() -> Option<ExitCode> {
         .and_then(|(control, input)| worker::serve(control, input, Options::from_process()));
     Some(match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => ExitCode::from(report_error(&CliError::from(error), false).number()),
+        Err(error) => ExitCode::from(report_error(&error, false).number()),
     })
 }
 

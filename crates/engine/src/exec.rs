@@ -7,6 +7,7 @@ mod handle;
 mod ready;
 mod request;
 mod run;
+mod start;
 pub mod worker;
 
 pub use command::{Command, Input};
@@ -21,3 +22,4 @@ pub use offshoot_workspace::{
     INSIDE_VAULT, ProxyRuntime, RunningService, RuntimeOptions, refusal,
 };
 pub use ready::start_directory;
+pub(crate) use start::start;

@@ -59,6 +59,7 @@ pub mod maintenance;
 pub mod merge;
 mod notice;
 mod offshoot;
+mod opened;
 pub mod operation;
 mod options;
 pub mod policy;

@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_store::Id;
-use offshoot_vault::{Actor, Binding, Home, Vault};
-use offshoot_workspace::{
-    ExecutionPlace, MaintenanceService, NewWorkspace, Recoverable, Resolver, ServiceError,
-};
+use offshoot_vault::{Home, Vault};
+use offshoot_workspace::{ExecutionPlace, NewWorkspace, Recoverable, Resolver, ServiceError};
 
-use crate::activity::{Activity, Busy};
 use crate::error::Result;
-use crate::exec::{Command, Exec};
+use crate::exec::{self, Command, Exec};
 use crate::offshoot::Offshoot;
+use crate::opened::{Opened, first_folder};
 use crate::vault::{Belongs, unsure};
 use crate::workspace::Workspace;
 
@@ -39,15 +37,6 @@ use crate::workspace::Workspace;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Project(Arc<Opened>);
-
-#[derive(Debug)]
-struct Opened {
-    engine: Offshoot,
-    vault: Vault,
-    name: String,
-    /// What goes on in it.
-    activity: Arc<Activity>,
-}
 
 impl Offshoot {
     /// The project that a folder belongs to. At its first use the folder is taken in: the git checkout that it lies in, or the
@@ -102,12 +91,7 @@ impl Project {
     fn new(engine: Offshoot, vault: Vault, name: String) -> Self {
         engine.look_after(&vault);
         engine.settle_interrupted(&vault);
-        Self::reopened(engine, vault, name)
-    }
-
-    /// One that this user has open elsewhere, where everything was looked after.
-    pub(crate) fn reopened(engine: Offshoot, vault: Vault, name: String) -> Self {
-        Self(Arc::new(Opened { engine, vault, name, activity: Arc::default() }))
+        Self(Arc::new(Opened::new(engine, vault, name)))
     }
 
     /// The name of its vault.
@@ -119,7 +103,7 @@ impl Project {
     /// # }
     /// ```
     pub fn name(&self) -> &str {
-        &self.0.name
+        self.0.name()
     }
 
     /// The folder; none where its vault was brought here without one.
@@ -134,7 +118,7 @@ impl Project {
     /// # }
     /// ```
     pub fn folder(&self) -> Result<Option<PathBuf>> {
-        first_folder(&self.0.vault)
+        first_folder(self.vault())
     }
 
     /// The engine, with the settings that hold in the folder.
@@ -146,7 +130,7 @@ impl Project {
     /// # }
     /// ```
     pub fn engine(&self) -> &Offshoot {
-        &self.0.engine
+        self.0.engine()
     }
 
     /// The workspace of this name, or of an id that starts so.
@@ -224,7 +208,11 @@ impl Project {
     /// # }
     /// ```
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
-        Exec::start(self, ExecutionPlace::Fork { from: None, lifetime: None }, command.into())
+        exec::start(
+            self.opened(),
+            ExecutionPlace::Fork { from: None, lifetime: None },
+            command.into(),
+        )
     }
 
     /// Makes the main line what is in the folder now.
@@ -236,7 +224,7 @@ impl Project {
     /// # }
     /// ```
     pub fn refresh(&self) -> Result<(), ServiceError> {
-        match self.existing_folder() {
+        match self.0.existing_folder() {
             Some(folder) => self.engine().refresh(self.vault(), self.name(), &folder),
             None => Ok(()),
         }
@@ -289,12 +277,12 @@ impl Project {
     /// layers are merged and garbage is collected after a command was answered. From then on, and until the next command, nothing
     /// of this process touches the vault, so that its directory can be removed.
     pub fn wait_idle(&self) {
-        self.0.activity.wait_idle();
+        self.0.wait_idle();
     }
 
-    /// Something goes on in it as long as this is there.
-    pub(crate) fn busy(&self) -> Busy {
-        Activity::begin(&self.0.activity)
+    /// What commands in it share.
+    pub(crate) fn opened(&self) -> &Arc<Opened> {
+        &self.0
     }
 
     /// Its vault, for what the handles do not do.
@@ -307,44 +295,6 @@ impl Project {
     /// # }
     /// ```
     pub fn vault(&self) -> &Vault {
-        &self.0.vault
+        self.0.vault()
     }
-
-    /// What has to be in place before a command that may run finds or forks its workspace.
-    pub(crate) fn make_ready(&self, place: &ExecutionPlace) -> Result<(), ServiceError> {
-        let folder = self.existing_folder();
-        self.engine().make_ready(self.vault(), self.name(), place, folder.as_deref())
-    }
-
-    /// The folder, where it is there. A vault may have been brought here without it.
-    fn existing_folder(&self) -> Option<PathBuf> {
-        first_folder(self.vault()).ok().flatten().filter(|folder| folder.is_dir())
-    }
-
-    /// What there is to merge and to collect after a command in a workspace.
-    pub(crate) fn due(&self, workspace: &Id) -> Option<Due<'_>> {
-        let service = self.engine().maintenance(self.vault());
-        let is_due = service.is_due(workspace).unwrap_or(false);
-        is_due.then_some(Due { service, workspace: *workspace, actor: self.engine().actor() })
-    }
-}
-
-/// What is tidied after a command without being asked for.
-pub(crate) struct Due<'a> {
-    service: MaintenanceService<'a>,
-    workspace: Id,
-    actor: &'a Actor,
-}
-
-impl Due<'_> {
-    /// Merges layers and collects garbage.
-    pub(crate) fn run(self) {
-        // The command is done and was answered; the next one tries again.
-        drop(self.service.run(self.workspace, self.actor));
-    }
-}
-
-fn first_folder(vault: &Vault) -> Result<Option<PathBuf>> {
-    let bindings = vault.bindings()?;
-    Ok(bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path))
 }

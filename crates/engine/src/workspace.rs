@@ -16,7 +16,7 @@ pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
 
 use crate::commit::{Commit, Outcome};
 use crate::error::Result;
-use crate::exec::{Command, Exec};
+use crate::exec::{self, Command, Exec};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
 use crate::project::Project;
@@ -99,7 +99,7 @@ impl Workspace {
     /// ```
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
         let place = ExecutionPlace::Workspace(self.name()?);
-        Exec::start(&self.project, place, command.into())
+        exec::start(self.project.opened(), place, command.into())
     }
 
     /// What it changed since it was forked.

@@ -1,18 +1,13 @@
 //! A command that runs, as its caller holds it.
 
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use offshoot_protocol::{ExecEnvelopeDoc, ExitCode};
+use offshoot_protocol::ExecEnvelopeDoc;
 use offshoot_sandbox::Cancel;
 use offshoot_store::Id;
-use offshoot_workspace::ExecutionPlace;
 
-use super::command::Command;
 use super::events::{Event, Events, Queue};
-use super::run::run;
-use super::worker::{self, Control};
-use crate::error::{Error, Result};
-use crate::project::Project;
 
 /// A command that was started. Cheap to clone; dropping it ends nothing, the command runs on and is recorded.
 ///
@@ -61,10 +56,7 @@ impl Exec {
     /// # }
     /// ```
     pub fn cancel(&self) {
-        match &self.0.runs {
-            Runs::OnThread(cancel) => cancel.cancel(),
-            Runs::InWorker(control) => control.cancel(),
-        }
+        self.0.canceller.cancel();
     }
 
     /// Waits for its end. Whatever became of it, there is an envelope that says so.
@@ -103,56 +95,26 @@ impl Exec {
     pub(super) fn of(shared: Arc<Shared>) -> Self {
         Self(shared)
     }
-
-    /// Starts a command: in a worker where the options name one, else on a thread of its own.
-    pub(crate) fn start(
-        project: &Project,
-        place: ExecutionPlace,
-        command: Command,
-    ) -> Result<Self> {
-        match &project.engine().options().worker {
-            Some(program) => worker::start(program, project, place, command),
-            None => Self::on_thread(project, place, command),
-        }
-    }
-
-    fn on_thread(project: &Project, place: ExecutionPlace, command: Command) -> Result<Self> {
-        let engine = project.engine();
-        let policy = engine.policy(&command.rules).current()?;
-        let caches = command.caches;
-        let cannot = |what: &str, error: &dyn std::fmt::Display| {
-            Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
-        };
-        let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
-        let request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
-        let shared = Arc::new(Shared::new(request.id, Runs::OnThread(cancel)));
-        let (project, busy, told) = (project.clone(), project.busy(), Arc::clone(&shared));
-        let work = move || {
-            let answer = |envelope| told.finish(envelope);
-            run(&project, request, (policy, caches), &|event| told.tell(event), answer);
-            drop(project);
-            drop(busy);
-        };
-        let thread = std::thread::Builder::new().name("offshoot-exec".to_owned());
-        thread.spawn(work).map_err(|error| cannot("start a thread", &error))?;
-        Ok(Self(shared))
-    }
 }
 
-/// Where a command runs, and how it is asked to end there.
-#[derive(Debug)]
-pub(super) enum Runs {
-    /// On a thread of this process.
-    OnThread(Arc<Cancel>),
-    /// In a process of its own.
-    InWorker(Control),
+/// How a command is asked to end, wherever it runs.
+pub(super) trait Cancelling: fmt::Debug + Send + Sync {
+    /// Asks it to end; once more, and it is killed.
+    fn cancel(&self);
+}
+
+impl Cancelling for Cancel {
+    fn cancel(&self) {
+        Self::cancel(self);
+    }
 }
 
 /// What all handles of a command share with whoever follows it.
 #[derive(Debug)]
 pub(super) struct Shared {
     id: Id,
-    runs: Runs,
+    /// Asks it to end.
+    canceller: Arc<dyn Cancelling>,
     events: Arc<Queue>,
     /// The envelope, once there is one.
     outcome: Mutex<Option<Arc<ExecEnvelopeDoc>>>,
@@ -161,8 +123,14 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(id: Id, runs: Runs) -> Self {
-        Self { id, runs, events: Arc::default(), outcome: Mutex::new(None), over: Condvar::new() }
+    pub(super) fn new(id: Id, canceller: Arc<dyn Cancelling>) -> Self {
+        Self {
+            id,
+            canceller,
+            events: Arc::default(),
+            outcome: Mutex::new(None),
+            over: Condvar::new(),
+        }
     }
 
     /// Something happened.
@@ -175,13 +143,6 @@ impl Shared {
         *self.outcome() = Some(Arc::new(envelope));
         self.over.notify_all();
         self.events.end();
-    }
-
-    /// Nobody is there any more who could be asked to end it.
-    pub(super) fn close(&self) {
-        if let Runs::InWorker(control) = &self.runs {
-            control.close();
-        }
     }
 
     fn outcome(&self) -> MutexGuard<'_, Option<Arc<ExecEnvelopeDoc>>> {

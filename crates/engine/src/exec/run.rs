@@ -11,11 +11,11 @@ use offshoot_workspace::{
 
 use super::events::Event;
 use super::request::explain;
-use crate::project::Project;
+use crate::opened::Opened;
 
 /// Decides about a request by the rules, runs it, answers, and does what is due afterwards.
 pub(super) fn run(
-    project: &Project,
+    project: &Opened,
     request: ExecutionRequest,
     (policy, caches): (Arc<Policy>, bool),
     tell: &dyn Fn(Event),
@@ -37,7 +37,7 @@ pub(super) fn run(
 
 /// Passes on what happens.
 struct Telling<'a> {
-    project: &'a Project,
+    project: &'a Opened,
     place: &'a ExecutionPlace,
     tell: &'a dyn Fn(Event),
 }

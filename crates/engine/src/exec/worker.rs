@@ -6,7 +6,7 @@ mod host;
 mod message;
 mod serve;
 
-pub(super) use host::{Control, start};
+pub(super) use host::start;
 pub use serve::serve;
 
 /// The argument that makes the `offshoot` program a worker.

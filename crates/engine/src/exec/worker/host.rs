@@ -26,8 +26,8 @@ use super::message::{
 use crate::error::{Error, Result};
 use crate::exec::command::Command;
 use crate::exec::events::Event;
-use crate::exec::handle::{Exec, Runs, Shared};
-use crate::project::Project;
+use crate::exec::handle::{Cancelling, Exec, Shared};
+use crate::opened::Opened;
 use crate::text::host_path;
 
 /// How long a program has to say that it is a worker.
@@ -40,26 +40,28 @@ const FIRST_WORD: u64 = 4096;
 
 /// How the host asks a worker to end its command; nothing once the worker has ended.
 #[derive(Debug)]
-pub(in crate::exec) struct Control(Mutex<Option<UnixStream>>);
+struct Control(Mutex<Option<UnixStream>>);
 
-impl Control {
-    /// Asks the command to end. A worker that is gone needs no asking.
-    pub(in crate::exec) fn cancel(&self) {
+impl Cancelling for Control {
+    /// A worker that is gone needs no asking.
+    fn cancel(&self) {
         if let Some(stream) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             let _gone = message::send(stream, &Order::Cancel, &[]).is_err();
         }
     }
+}
 
-    /// There is nothing to ask any more.
-    pub(in crate::exec) fn close(&self) {
+impl Control {
+    /// There is nobody to ask any more.
+    fn close(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 /// Starts a command in a worker.
-pub(in crate::exec) fn start(
+pub(crate) fn start(
     program: &Path,
-    project: &Project,
+    project: &Arc<Opened>,
     place: ExecutionPlace,
     command: Command,
 ) -> Result<Exec> {
@@ -97,11 +99,11 @@ pub(in crate::exec) fn start(
     };
     let (mut worker, mut stream) = Worker::spawn(&program, &options.environment, given.descriptor)?;
     worker.greet(&mut stream, &said, &given.bytes).map_err(|failed| failed.told(&program))?;
-    let runs = Runs::InWorker(Control(Mutex::new(Some(stream))));
-    let shared = Arc::new(Shared::new(request.id, runs));
-    let (told, project, busy) = (Arc::clone(&shared), project.clone(), project.busy());
+    let control = Arc::new(Control(Mutex::new(Some(stream))));
+    let shared = Arc::new(Shared::new(request.id, Arc::clone(&control) as Arc<dyn Cancelling>));
+    let (told, project, busy) = (Arc::clone(&shared), Arc::clone(project), project.busy());
     let follow = move || {
-        Following::new(&project, &told, request).run(worker);
+        Following::new(&project, &told, request).run(worker, &control);
         drop((told, project));
         drop(busy);
     };
@@ -258,7 +260,7 @@ impl Failed {
 
 /// A command that runs in a worker.
 struct Following<'a> {
-    project: &'a Project,
+    project: &'a Opened,
     told: &'a Shared,
     /// The answer where the worker has none: what was asked for, and how far it came.
     known: ExecutionEnvelope,
@@ -268,14 +270,14 @@ struct Following<'a> {
 }
 
 impl<'a> Following<'a> {
-    fn new(project: &'a Project, told: &'a Shared, request: ExecutionRequest) -> Self {
+    fn new(project: &'a Opened, told: &'a Shared, request: ExecutionRequest) -> Self {
         let result = ExecutionResult::new(request.id, project.name());
         let known = ExecutionEnvelope { request, result };
         Self { project, told, known, workspace: None, started: Instant::now() }
     }
 
     /// Passes on what happens, until the worker has ended.
-    fn run(mut self, mut worker: Worker) {
+    fn run(mut self, mut worker: Worker, control: &Control) {
         let mut answered = false;
         loop {
             let said = match message::receive(&mut worker.incoming) {
@@ -306,7 +308,7 @@ impl<'a> Following<'a> {
                 }
             }
         }
-        self.told.close();
+        control.close();
         let status = worker.wait();
         if !answered {
             let envelope = self.cut_short(status);

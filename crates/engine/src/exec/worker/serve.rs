@@ -18,8 +18,8 @@ use crate::exec::events::Event;
 use crate::exec::run::run;
 use crate::notice::Notice;
 use crate::offshoot::Offshoot;
+use crate::opened::Opened;
 use crate::options::Options;
-use crate::project::Project;
 
 /// Runs one command for another process: what `offshoot worker` does. `control` is the socket on which the host has its request,
 /// `input` what the command may read, and `options` have the variables that the process was started with.
@@ -93,7 +93,7 @@ fn work(
         dir: path(&vault.directory).ok_or_else(unreadable)?,
     };
     let opened = engine.registry().open_listed(&listed)?;
-    let project = Project::reopened(engine, opened, vault.name);
+    let project = Opened::new(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
     let policy = project.engine().policy(&rules).current()?;
     exec.cancel = Some(listen(incoming)?);

@@ -1,0 +1,48 @@
+//! Starting a command, on a thread or in a worker.
+
+use std::sync::Arc;
+
+use offshoot_protocol::ExitCode;
+use offshoot_sandbox::Cancel;
+use offshoot_workspace::ExecutionPlace;
+
+use super::command::Command;
+use super::handle::{Exec, Shared};
+use super::run::run;
+use super::worker;
+use crate::error::{Error, Result};
+use crate::opened::Opened;
+
+/// Starts a command: in a worker where the options name one, else on a thread of its own.
+pub(crate) fn start(
+    project: &Arc<Opened>,
+    place: ExecutionPlace,
+    command: Command,
+) -> Result<Exec> {
+    match &project.engine().options().worker {
+        Some(program) => worker::start(program, project, place, command),
+        None => on_thread(project, place, command),
+    }
+}
+
+fn on_thread(project: &Arc<Opened>, place: ExecutionPlace, command: Command) -> Result<Exec> {
+    let engine = project.engine();
+    let policy = engine.policy(&command.rules).current()?;
+    let caches = command.caches;
+    let cannot = |what: &str, error: &dyn std::fmt::Display| {
+        Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
+    };
+    let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
+    let request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
+    let shared = Arc::new(Shared::new(request.id, cancel));
+    let (project, busy, told) = (Arc::clone(project), project.busy(), Arc::clone(&shared));
+    let work = move || {
+        let answer = |envelope| told.finish(envelope);
+        run(&project, request, (policy, caches), &|event| told.tell(event), answer);
+        drop(project);
+        drop(busy);
+    };
+    let thread = std::thread::Builder::new().name("offshoot-exec".to_owned());
+    thread.spawn(work).map_err(|error| cannot("start a thread", &error))?;
+    Ok(Exec::of(shared))
+}
