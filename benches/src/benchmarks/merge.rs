@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use offshoot_store::Id;
 use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_tree::{Batch, Body, RootId, TreeEditor, VaultPath};
-use offshoot_vault::{Actor, Home, ImportOptions, Vault, VaultOptions};
+use offshoot_vault::{Actor, ImportOptions, Vault, VaultOptions, VaultRegistry};
 
 use crate::bench::Bench;
 use crate::contest::Contest;
@@ -86,7 +86,7 @@ struct OurSide {
 
 impl OurSide {
     fn new(bench: &Bench, tree: &Path, forks: [Fork; 2]) -> Result<Self> {
-        let home = Home::new(bench.fresh("home"), VaultOptions::default());
+        let home = VaultRegistry::new(bench.fresh("home"), VaultOptions::default());
         let created =
             home.create("bench", Some(tree), &ImportOptions::default(), &Actor::user("bench"))?;
         let vault = created.vault;

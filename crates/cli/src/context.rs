@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use offshoot_engine::actor::Actor;
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::file::{Standing, VaultPath};
+use offshoot_engine::file::{PathContext, VaultPath};
 use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::settings::Config;
 use offshoot_engine::vault::{ListedVault, Registry, Vault};
@@ -266,11 +266,11 @@ impl Context {
     }
 
     /// Where what people type starts. Whoever names a vault need not stand in it.
-    pub(crate) fn standing(&self, vault: &Vault) -> Result<Standing> {
+    pub(crate) fn standing(&self, vault: &Vault) -> Result<PathContext> {
         match current_dir() {
-            Ok(here) => Ok(Standing::new(vault, &here)?),
+            Ok(here) => Ok(PathContext::new(vault, &here)?),
             // Paths from the top do not need to know.
-            Err(_) => Ok(Standing::default()),
+            Err(_) => Ok(PathContext::default()),
         }
     }
 

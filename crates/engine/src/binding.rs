@@ -4,7 +4,7 @@ use std::path::Path;
 
 use offshoot_vault::Vault;
 pub use offshoot_vault::{Binding, bound_path};
-use offshoot_workspace::{BindingService, HomeEvent, NewBinding, ServiceError};
+use offshoot_workspace::{BindingService, CommitEvent, NewBinding, ServiceError};
 pub use offshoot_workspace::{Bound, GitDirectory, Rebound, Refreshed};
 
 use crate::error::Result;
@@ -25,10 +25,10 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn bind(&self, vault: &Vault, directory: &Path, name: Option<&str>) -> Result<Bound> {
-        let told = |event: &HomeEvent| self.tell_event(event);
+        let told = |event: &CommitEvent| self.tell_event(event);
         let user_home = self.options().user_home();
         let new = NewBinding { directory, name, user_home: user_home.as_deref() };
-        let options = self.home_options(&told);
+        let options = self.commit_options(&told);
         let bound = self.bindings(vault).add(self.registry(), &new, &options)?;
         self.tell_skipped(&bound.report);
         Ok(bound)
@@ -44,8 +44,8 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn unbind(&self, vault: &Vault, name: &str) -> Result<Rebound> {
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let options = self.home_options(&told);
+        let told = |event: &CommitEvent| self.tell_event(event);
+        let options = self.commit_options(&told);
         Ok(self.bindings(vault).remove(self.registry(), name, &options)?)
     }
 
@@ -59,10 +59,10 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn rebind(&self, vault: &Vault, name: &str, directory: &Path) -> Result<Rebound> {
-        let told = |event: &HomeEvent| self.tell_event(event);
+        let told = |event: &CommitEvent| self.tell_event(event);
         let user_home = self.options().user_home();
         let new = NewBinding { directory, name: None, user_home: user_home.as_deref() };
-        let options = self.home_options(&told);
+        let options = self.commit_options(&told);
         Ok(self.bindings(vault).relocate(self.registry(), name, &new, &options)?)
     }
 
@@ -76,8 +76,8 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn adopt_again(&self, vault: &Vault) -> Result<Refreshed> {
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let refreshed = self.bindings(vault).adopt(&self.home_options(&told))?;
+        let told = |event: &CommitEvent| self.tell_event(event);
+        let refreshed = self.bindings(vault).adopt(&self.commit_options(&told))?;
         self.tell_skipped(&refreshed.report);
         self.tell_left_git(&refreshed.git);
         Ok(refreshed)
@@ -117,7 +117,7 @@ impl Offshoot {
             return Ok(());
         }
         let told = |event: &_| self.tell_event(event);
-        let refreshed = self.bindings(vault).refresh(&self.home_options(&told))?;
+        let refreshed = self.bindings(vault).refresh(&self.commit_options(&told))?;
         for line in unreadable(&refreshed.report) {
             self.tell(Topic::Skipped, line);
         }
@@ -141,8 +141,8 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn take_git_directory(&self, vault: &Vault) -> Result<GitDirectory> {
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let git = self.bindings(vault).take_git_directory(&self.home_options(&told))?;
+        let told = |event: &CommitEvent| self.tell_event(event);
+        let git = self.bindings(vault).take_git_directory(&self.commit_options(&told))?;
         self.tell_left_git(&git);
         Ok(git)
     }

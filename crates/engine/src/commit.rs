@@ -11,10 +11,12 @@ use offshoot_tree::VaultPath;
 use offshoot_vault::{Vault, Workspace};
 pub use offshoot_workspace::git::GitCommitted;
 pub use offshoot_workspace::{
-    Allow, Choice, CommitOutcome as Brought, CommitPreview as Preview, Direction, Held, HeldReason,
-    HomeEvent, PathPattern as Pattern, Selection,
+    Allow, Choice, CommitEvent, CommitOutcome as Brought, CommitPreview as Preview, Direction,
+    Held, HeldReason, PathPattern as Pattern, Selection,
 };
-use offshoot_workspace::{CommitRequest, CommitService, GitFollowed, PullService, git::GitAsked};
+use offshoot_workspace::{
+    CommitRequest, CommitService, GitFollowed, PullService, git::GitCommitRequest,
+};
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
@@ -240,9 +242,9 @@ impl Offshoot {
         vault: &Vault,
         workspace: &Workspace,
         commit: &Commit,
-        told: &dyn Fn(&HomeEvent),
+        told: &dyn Fn(&CommitEvent),
     ) -> Result<Outcome> {
-        let mut options = self.home_options(told);
+        let mut options = self.commit_options(told);
         // One thing that turns is enough.
         options.import.progress = None;
         let diff = self.diff_options();
@@ -257,7 +259,7 @@ impl Offshoot {
             selection: Selection { tracked: &is_tracked, ..commit.selection() },
             dry_run: commit.dry_run,
             times: self.config().commit.times,
-            git: commit.git.then(|| GitAsked { author: commit.author.clone() }),
+            git: commit.git.then(|| GitCommitRequest { author: commit.author.clone() }),
         };
         // What an interrupted command left out comes first: it is older.
         let owed = match commit.git && !commit.dry_run {

@@ -18,8 +18,8 @@ pub use offshoot_sandbox::{Flow, Signals, Stream, Terminal};
 pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, RunningExec, STDOUT};
 pub use offshoot_workspace::{
     CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,
-    ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult, ExecutionTimeout, INSIDE,
-    INSIDE_VAULT, ProxyRuntime, RunningService, RuntimeOptions, refusal,
+    ExecutionObserver, ExecutionRequest, ExecutionResult, ExecutionTimeout, ExecutionWorkspace,
+    INSIDE, INSIDE_VAULT, ProxyRuntime, RunningService, RuntimeOptions, refusal,
 };
 pub use ready::start_directory;
 pub(crate) use start::start;

@@ -5,7 +5,7 @@ use std::path::Path;
 pub use offshoot_tree::{BlobId, Body, Entry, EntryKind, Meta, RootId, VaultPath};
 pub use offshoot_vault::NewContent;
 use offshoot_vault::{ExportOptions, ImportReport, Vault, Workspace as WorkspaceRecord};
-pub use offshoot_workspace::{CopyOptions, Edited, FileService, Standing};
+pub use offshoot_workspace::{CopyOptions, Edited, FileService, PathContext};
 
 use crate::error::Result;
 use crate::offshoot::Offshoot;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use offshoot_vault::Vault;
 pub use offshoot_workspace::GitActivity;
+use offshoot_workspace::git::{DueGitCommit, GitAuthor, GitOptions, git_dues, settle_git_due};
 pub use offshoot_workspace::git::{
     ExportRequest, GitEvent, GitFolder, GitNote, GitReport, InUse, Planted, TrackedPaths, export,
 };
-use offshoot_workspace::git::{GitAuthor, GitDue, GitOptions, git_dues, settle_git_due};
-use offshoot_workspace::{CommitService, HomeEvent};
+use offshoot_workspace::{CommitEvent, CommitService};
 
 use crate::error::{Error, Result};
 use crate::notice::Topic;
@@ -67,11 +67,13 @@ impl Offshoot {
             if self.was_made(vault, &due) {
                 continue;
             }
-            let told = |event: &HomeEvent| self.tell_event(event);
-            let options = self.home_options(&told);
+            let told = |event: &CommitEvent| self.tell_event(event);
+            let options = self.commit_options(&told);
             let service = CommitService::new(vault, self.actor(), options, self.diff_options());
             let git = self.git(due.asked.author.as_deref());
-            if git.is_ok_and(|git| matches!(service.is_owed(&workspace, &git), Ok(false))) {
+            if git.is_ok_and(|git| {
+                matches!(service.has_pending_git_commit(&workspace, &git), Ok(false))
+            }) {
                 continue;
             }
             let name = workspace.name;
@@ -83,7 +85,7 @@ impl Offshoot {
     }
 
     /// Whether the git commit was made after all, by somebody who died before that was remembered. Then it is now.
-    fn was_made(&self, vault: &Vault, due: &GitDue) -> bool {
+    fn was_made(&self, vault: &Vault, due: &DueGitCommit) -> bool {
         let settle = || -> Result<bool> {
             let folder = folder(vault)?;
             let folder = GitFolder::require(&folder, &self.git(None)?)?;

@@ -7,7 +7,9 @@ use offshoot_host::HostError;
 use offshoot_protocol::ExitCode;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
-use offshoot_vault::{Actor, Home, HomeError, ImportOptions, VaultError, VaultOptions};
+use offshoot_vault::{
+    Actor, ImportOptions, VaultError, VaultOptions, VaultRegistry, VaultRegistryError,
+};
 
 use crate::error::{Error, Result};
 use crate::notice::{Notice, Topic};
@@ -37,7 +39,7 @@ pub struct Offshoot(Arc<Inner>);
 struct Inner {
     options: Options,
     settings: Loaded,
-    registry: Home,
+    registry: VaultRegistry,
     actor: Actor,
 }
 
@@ -69,7 +71,7 @@ impl Offshoot {
             busy_timeout: settings.config.store.busy_timeout,
             frees_space: options.frees_space,
         };
-        let registry = Home::new(options.registry_directory()?, vaults);
+        let registry = VaultRegistry::new(options.registry_directory()?, vaults);
         let actor = options.actor();
         let opened = Self(Arc::new(Inner { options, settings, registry, actor }));
         if let Some(error) = left_out {
@@ -132,7 +134,7 @@ impl Offshoot {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn registry(&self) -> &Home {
+    pub fn registry(&self) -> &VaultRegistry {
         &self.0.registry
     }
 
@@ -229,9 +231,9 @@ impl Offshoot {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn registry_error(&self, error: HomeError) -> Error {
+    pub fn registry_error(&self, error: VaultRegistryError) -> Error {
         let own = match &error {
-            HomeError::Vault(VaultError::Host(HostError::Io { path, .. })) => {
+            VaultRegistryError::Vault(VaultError::Host(HostError::Io { path, .. })) => {
                 path.starts_with(self.registry().dir())
             }
             _ => false,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_store::Id;
 use offshoot_vault::{Actor, Binding, Vault};
-use offshoot_workspace::{ExecutionPlace, MaintenanceService, ServiceError};
+use offshoot_workspace::{ExecutionWorkspace, MaintenanceService, ServiceError};
 
 use crate::activity::{Activity, Busy};
 use crate::error::Result;
@@ -51,7 +51,7 @@ impl Opened {
     }
 
     /// What has to be in place before a command that may run finds or forks its workspace.
-    pub(crate) fn make_ready(&self, place: &ExecutionPlace) -> Result<(), ServiceError> {
+    pub(crate) fn make_ready(&self, place: &ExecutionWorkspace) -> Result<(), ServiceError> {
         let folder = self.existing_folder();
         self.engine.make_ready(&self.vault, &self.name, place, folder.as_deref())
     }

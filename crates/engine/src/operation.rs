@@ -4,8 +4,8 @@ use offshoot_protocol::RevertVerb;
 use offshoot_store::Id;
 use offshoot_vault::Vault;
 pub use offshoot_vault::{Operation, Scope};
+use offshoot_workspace::{CommitEvent, ServiceError};
 pub use offshoot_workspace::{HistoryService, LogEntry, Reversal};
-use offshoot_workspace::{HomeEvent, ServiceError};
 
 use crate::error::Result;
 use crate::offshoot::Offshoot;
@@ -70,9 +70,9 @@ impl Offshoot {
         vault: &Vault,
         verb: RevertVerb,
         scope: Scope,
-        told: &dyn Fn(&HomeEvent),
+        told: &dyn Fn(&CommitEvent),
     ) -> Result<RevertOutcome, ServiceError> {
-        let service = self.history(vault).with_home(self.home_options(told));
+        let service = self.history(vault).with_commit_options(self.commit_options(told));
         let service = match self.git(None) {
             Ok(git) => service.with_git(git),
             Err(_) => service,
@@ -102,8 +102,8 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn restore(&self, vault: &Vault, to: &Operation, scope: Scope) -> Result<Option<Id>> {
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let service = self.history(vault).with_home(self.home_options(&told));
+        let told = |event: &CommitEvent| self.tell_event(event);
+        let service = self.history(vault).with_commit_options(self.commit_options(&told));
         let operation = service.restore(to, scope)?;
         drop(service);
         self.registry().relink(vault)?;

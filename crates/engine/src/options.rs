@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_vault::{Actor, Home as Registry, Progress, VaultOptions};
+use offshoot_vault::{Actor, Progress, VaultOptions, VaultRegistry as Registry};
 
 use crate::actor::own_account;
 use crate::error::{Error, Result};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_store::Id;
-use offshoot_vault::{Home, Vault};
-use offshoot_workspace::{ExecutionPlace, NewWorkspace, Recoverable, Resolver, ServiceError};
+use offshoot_vault::{Vault, VaultRegistry};
+use offshoot_workspace::{ExecutionWorkspace, NewWorkspace, Recoverable, Resolver, ServiceError};
 
 use crate::error::Result;
 use crate::exec::{self, Command, Exec};
@@ -77,7 +77,7 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn vault(&self, name: &str) -> Result<Project> {
-        let vault = self.open_named(name, Home::open)?;
+        let vault = self.open_named(name, VaultRegistry::open)?;
         let folder = first_folder(&vault)?;
         let engine = match folder.filter(|folder| folder.is_dir()) {
             Some(folder) => self.at(&folder)?,
@@ -210,7 +210,7 @@ impl Project {
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
         exec::start(
             self.opened(),
-            ExecutionPlace::Fork { from: None, lifetime: None },
+            ExecutionWorkspace::Fork { from: None, lifetime: None },
             command.into(),
         )
     }
@@ -254,7 +254,7 @@ impl Project {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn keep_leftover(&self, exec: &Id) -> Result<offshoot_workspace::KeptWork> {
+    pub fn keep_leftover(&self, exec: &Id) -> Result<offshoot_workspace::RecoveredWork> {
         Ok(self.engine().leftovers(self.vault()).keep(exec, None)?)
     }
 

@@ -2,7 +2,7 @@
 
 use offshoot_vault::{Vault, Workspace as WorkspaceRecord};
 pub use offshoot_workspace::Pulled;
-use offshoot_workspace::{HomeEvent, PullService};
+use offshoot_workspace::{CommitEvent, PullService};
 
 use crate::error::Result;
 use crate::offshoot::Offshoot;
@@ -20,8 +20,8 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn pull(&self, vault: &Vault, workspace: Option<&WorkspaceRecord>) -> Result<Pulled> {
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let mut options = self.home_options(&told);
+        let told = |event: &CommitEvent| self.tell_event(event);
+        let mut options = self.commit_options(&told);
         // One thing that turns is enough.
         options.import.progress = None;
         let tracked = self.tracked(vault)?;

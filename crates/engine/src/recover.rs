@@ -2,7 +2,7 @@
 
 use offshoot_protocol::AbandonedWork;
 use offshoot_vault::{ExecNote, Vault, VaultError};
-pub use offshoot_workspace::{Inspected, KeptWork, RecoverService, Recoverable};
+pub use offshoot_workspace::{Inspected, RecoverService, Recoverable, RecoveredWork};
 
 use crate::error::Error;
 use crate::notice::Topic;
@@ -105,7 +105,7 @@ impl Offshoot {
 }
 
 /// What became of something that an interrupted command left.
-fn kept_text(kept: &KeptWork) -> String {
+fn kept_text(kept: &RecoveredWork) -> String {
     let (exec, workspace) = (kept.note.exec.short(), &kept.workspace.name);
     match &kept.checkpoint {
         Some(checkpoint) => {

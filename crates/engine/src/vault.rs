@@ -9,10 +9,10 @@ pub use adopt::Adoption;
 pub use locate::{Belongs, instead, unsure};
 use offshoot_vault::FromArchive;
 pub use offshoot_vault::{
-    CheckDepth, Created, Home as Registry, HomeError as RegistryError, ListedVault, Vault,
-    VaultError,
+    CheckDepth, Created, ListedVault, Vault, VaultError, VaultRegistry as Registry,
+    VaultRegistryError as RegistryError,
 };
-use offshoot_workspace::{HomeEvent, ServiceError, delete_vault};
+use offshoot_workspace::{CommitEvent, ServiceError, delete_vault};
 
 use crate::binding::git_directory;
 use crate::error::Result;
@@ -64,8 +64,8 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn delete_vault(&self, name: &str) -> Result<()> {
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let options = self.home_options(&told);
+        let told = |event: &CommitEvent| self.tell_event(event);
+        let options = self.commit_options(&told);
         let deleted = delete_vault(self.registry(), name, self.actor(), &options);
         deleted.map_err(|error| match error {
             ServiceError::Home(error) => self.registry_error(error),

@@ -9,8 +9,8 @@ use offshoot_tree::{Entry, RootId, VaultPath};
 pub use offshoot_vault::Workspace as WorkspaceRecord;
 use offshoot_vault::{Checkpoint, Scope, Vault};
 use offshoot_workspace::{
-    ChangeSummaryService, CommitPreview, ExecutionPlace, FileService, HomeEvent, MergeOutcome,
-    MergeTarget, NewCheckpoint, Pulled, Resolver, Reversal, ServiceError,
+    ChangeSummaryService, CommitEvent, CommitPreview, ExecutionWorkspace, FileService,
+    MergeOutcome, MergeTarget, NewCheckpoint, Pulled, Resolver, Reversal, ServiceError,
 };
 pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
 
@@ -98,7 +98,7 @@ impl Workspace {
     /// # }
     /// ```
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
-        let place = ExecutionPlace::Workspace(self.name()?);
+        let place = ExecutionWorkspace::Workspace(self.name()?);
         exec::start(self.project.opened(), place, command.into())
     }
 
@@ -289,7 +289,7 @@ impl Workspace {
     /// ```
     pub fn commit(&self, commit: impl Into<Commit>) -> Result<Outcome> {
         let engine = self.project.engine();
-        let told = |event: &HomeEvent| engine.tell_event(event);
+        let told = |event: &CommitEvent| engine.tell_event(event);
         engine.commit(self.project.vault(), &self.record()?, &commit.into(), &told)
     }
 
@@ -324,7 +324,7 @@ impl Workspace {
 
     fn revert(&self, verb: RevertVerb) -> Result<Reversal> {
         let engine = self.project.engine();
-        let told = |event: &HomeEvent| engine.tell_event(event);
+        let told = |event: &CommitEvent| engine.tell_event(event);
         let scope = Scope::Workspace(self.id);
         Ok(engine.revert(self.project.vault(), verb, scope, &told)?.reversal)
     }

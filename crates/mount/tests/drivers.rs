@@ -11,8 +11,8 @@ use offshoot_mount::{
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_tree::RootId;
 use offshoot_vault::{
-    Actor, CaptureWay, ExecNote, Home, ImportOptions, LeftShape, LinkLimit, PlainAccess,
-    UpperOwner, Vault, VaultOptions,
+    Actor, CaptureWay, ExecNote, ImportOptions, LeftShape, LinkLimit, PlainAccess, UpperOwner,
+    Vault, VaultOptions, VaultRegistry,
 };
 use offshoot_vocabulary::{DriverChoice, DriverName};
 
@@ -21,7 +21,7 @@ fn vault(scratch: &Path) -> Vault {
     let source = scratch.join("source");
     fs::create_dir(&source).unwrap();
     fs::write(source.join("kept"), "kept").unwrap();
-    let home = Home::new(scratch.join("home"), VaultOptions::default());
+    let home = VaultRegistry::new(scratch.join("home"), VaultOptions::default());
     let made = home.create("v", Some(&source), &ImportOptions::default(), &Actor::user("tester"));
     made.unwrap().vault
 }

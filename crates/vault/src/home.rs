@@ -26,7 +26,7 @@ use crate::vault::{Vault, VaultOptions, owner_to_spare, require_own};
 
 /// An error about the vaults of a home.
 #[derive(Debug, thiserror::Error)]
-pub enum HomeError {
+pub enum VaultRegistryError {
     /// The vault itself failed.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -83,11 +83,11 @@ pub enum HomeError {
     NotADirectory(PathBuf),
 }
 
-type Result<T, E = HomeError> = std::result::Result<T, E>;
+type Result<T, E = VaultRegistryError> = std::result::Result<T, E>;
 
 /// A home of vaults.
 #[derive(Clone, Debug)]
-pub struct Home {
+pub struct VaultRegistry {
     dir: PathBuf,
     options: VaultOptions,
 }
@@ -122,7 +122,7 @@ struct Claimed<'a> {
     further: bool,
 }
 
-impl Home {
+impl VaultRegistry {
     /// A home in a directory, which is made with the first vault.
     pub fn new(dir: PathBuf, options: VaultOptions) -> Self {
         Self { dir, options }
@@ -222,7 +222,7 @@ impl Home {
         check_name(name)?;
         require_own(&self.dir)?;
         if self.id_of(name)?.is_some() {
-            return Err(HomeError::NameTaken(name.to_owned()));
+            return Err(VaultRegistryError::NameTaken(name.to_owned()));
         }
         let source = source.map(|dir| self.check_source(dir)).transpose()?;
         self.make_dirs()?;
@@ -248,11 +248,11 @@ impl Home {
     fn check_source(&self, dir: &Path) -> Result<PathBuf> {
         let dir = dir.canonicalize().map_err(io_error("open", dir))?;
         if !dir.is_dir() {
-            return Err(HomeError::NotADirectory(dir));
+            return Err(VaultRegistryError::NotADirectory(dir));
         }
         if let Some(id) = self.bound_to(&dir)? {
             let vault = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
-            return Err(HomeError::AlreadyBound { dir, vault });
+            return Err(VaultRegistryError::AlreadyBound { dir, vault });
         }
         Ok(dir)
     }
@@ -299,7 +299,7 @@ impl Home {
         }
         let names = self.dir.join("names");
         if !claim(&names.join(name), id)? {
-            return Err(HomeError::NameTaken(name.to_owned()));
+            return Err(VaultRegistryError::NameTaken(name.to_owned()));
         }
         self.sync(&names)
     }
@@ -312,7 +312,7 @@ impl Home {
         let (from, to) = (names.join(name), names.join(new));
         let flags = rustix::fs::RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(rustix::fs::CWD, &from, rustix::fs::CWD, &to, flags) {
-            Err(rustix::io::Errno::EXIST) => Err(HomeError::NameTaken(new.to_owned())),
+            Err(rustix::io::Errno::EXIST) => Err(VaultRegistryError::NameTaken(new.to_owned())),
             other => {
                 other.map_err(io_error("rename", &from))?;
                 self.sync(&names)
@@ -323,7 +323,7 @@ impl Home {
     /// Whether there is a vault of that name. No vault is opened where there is.
     pub fn has(&self, name: &str) -> Result<bool> {
         match self.find(name) {
-            Err(HomeError::NoVault(_)) => Ok(false),
+            Err(VaultRegistryError::NoVault(_)) => Ok(false),
             other => other.map(|_| true),
         }
     }
@@ -335,7 +335,7 @@ impl Home {
             self.heal()?;
             id = self.id_of(name)?;
         }
-        id.ok_or_else(|| HomeError::NoVault(name.to_owned()))
+        id.ok_or_else(|| VaultRegistryError::NoVault(name.to_owned()))
     }
 
     /// The same of a vault that is to be changed. Root changes nobody else's.

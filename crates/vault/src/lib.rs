@@ -61,7 +61,7 @@ pub use gc::pack::PackReport;
 pub use gc::report::{GcOptions, GcReport, Taken};
 pub use home::import::FromArchive;
 pub use home::moved::MovedFolder;
-pub use home::{Created, Home, HomeError, ListedVault};
+pub use home::{Created, ListedVault, VaultRegistry, VaultRegistryError};
 pub use import::Imported;
 pub use import::ignore::FILE as IGNORE_FILE;
 pub use import::options::{ImportOptions, Progress};

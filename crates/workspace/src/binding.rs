@@ -14,7 +14,7 @@ pub use bind::Bound;
 pub use bindable::check_folder;
 pub use change::{NewBinding, Rebound, shown_name};
 pub use error::BindingError;
-pub use git_directory::{GitDirectory, GitLeftReason, GitTaking, LeftGit};
+pub use git_directory::{GitDirectory, GitDirectoryOptions, GitUnboundReason, UnboundGitDirectory};
 pub use refresh::Refreshed;
 pub use service::BindingService;
 

@@ -28,9 +28,9 @@ mod settle;
 mod settled;
 
 pub(crate) use folders::Folders;
-pub use options::{HomeEvent, HomeOptions};
+pub use options::{CommitEvent, CommitOptions};
 pub use outcome::{CommitOutcome, GitFollowed, Pulled};
-pub use pending_git::Owed;
+pub use pending_git::PendingGitCommit;
 pub use preview::{CommitPreview, PreviewService};
 pub use proposal::Proposal;
 pub(crate) use proposal::meetings;

@@ -7,7 +7,7 @@ use offshoot_mount::MountError;
 use offshoot_sandbox::SandboxError;
 use offshoot_store::{CutShort, Id, IdPrefix};
 use offshoot_tree::TreeError;
-use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
+use offshoot_vault::{ApplyError, NameError, VaultError, VaultRegistryError};
 
 use crate::binding::BindingError;
 
@@ -25,7 +25,7 @@ pub enum ServiceError {
     Name(#[from] NameError),
     /// The home of the vaults failed.
     #[error(transparent)]
-    Home(#[from] HomeError),
+    Home(#[from] VaultRegistryError),
     /// A folder cannot be bound.
     #[error(transparent)]
     Binding(#[from] BindingError),

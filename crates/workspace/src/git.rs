@@ -28,8 +28,12 @@ mod tracked;
 mod trailers;
 
 pub(crate) use checkout::Checkouts;
-pub use commit::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, check_folder};
-pub use due::{GitAsked, GitDue, announce_git_commit, forget_git_due, git_dues, settle_git_due};
+pub use commit::{
+    AboutTo, CommittedChanges, GitCommit, GitCommitMessage, GitCommitted, check_folder,
+};
+pub use due::{
+    DueGitCommit, GitCommitRequest, announce_git_commit, forget_git_due, git_dues, settle_git_due,
+};
 pub(crate) use due::{clear_due, git_due_of, git_undos, set_due};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
@@ -37,8 +41,8 @@ pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
 pub use merge::{
-    GitEvent, GitNote, GitReport, HeldCheckouts, InUse, Meeting, MergedRepositories,
-    RepositoryMerge, Unclear, WayOn, merge_repositories,
+    GitEvent, GitNote, GitReport, HeldBackCheckouts, InUse, Meeting, MergedRepositories, NextStep,
+    RepositoryMerge, UnclearRefs, merge_repositories,
 };
 pub(crate) use merge::{gained, is_object, is_the_folders, is_vcs_path, object_holder};
 pub use moved::record_git_commit;

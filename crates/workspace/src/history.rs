@@ -6,7 +6,7 @@ use offshoot_vault::{
     WorkspaceState,
 };
 
-use crate::commit::{HomeOptions, Reverter, is_commit, settle_interrupted};
+use crate::commit::{CommitOptions, Reverter, is_commit, settle_interrupted};
 use crate::error::{Result, ServiceError};
 use crate::git::{FOLLOW, GitOptions, GitReport, git_due_of};
 use crate::workspace_lock::share_workspace;
@@ -36,19 +36,19 @@ pub struct Reversal {
 pub struct HistoryService<'a> {
     vault: &'a Vault,
     actor: Actor,
-    commit_options: HomeOptions<'a>,
+    commit_options: CommitOptions<'a>,
     git: Option<GitOptions>,
 }
 
 impl<'a> HistoryService<'a> {
     /// Works on a vault on behalf of somebody.
     pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
-        Self { vault, actor: actor.clone(), commit_options: HomeOptions::default(), git: None }
+        Self { vault, actor: actor.clone(), commit_options: CommitOptions::default(), git: None }
     }
 
     /// Says how folders are changed where a commit is taken back or brought back.
     #[must_use]
-    pub fn with_home(mut self, options: HomeOptions<'a>) -> Self {
+    pub fn with_commit_options(mut self, options: CommitOptions<'a>) -> Self {
         self.commit_options = options;
         self
     }

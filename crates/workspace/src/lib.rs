@@ -39,17 +39,17 @@ mod workspace;
 mod workspace_lock;
 
 pub use binding::{
-    BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
-    NewBinding, Rebound, Refreshed, check_folder, shown_name,
+    BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
+    NewBinding, Rebound, Refreshed, UnboundGitDirectory, check_folder, shown_name,
 };
 pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary, is_telling_metadata, without_frames};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use commit::{
-    Allow, Choice, CommitOutcome, CommitPreview, CommitRequest, CommitService, Direction,
-    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PreviewService, Proposal,
-    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked, delete_vault,
-    select, settle_interrupted,
+    Allow, Choice, CommitEvent, CommitOptions, CommitOutcome, CommitPreview, CommitRequest,
+    CommitService, Direction, GitFollowed, Held, HeldReason, PendingGitCommit, PreviewService,
+    Proposal, PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked,
+    delete_vault, select, settle_interrupted,
 };
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
@@ -63,7 +63,7 @@ pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::options::{FurtherHints, RuntimeOptions, set_aside};
 pub use exec::probe::{DriverReport, probe_drivers};
 pub use exec::refusal::{refusal, suggestion};
-pub use exec::request::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};
+pub use exec::request::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
 pub use exec::runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime};
 pub use exec::service::{ExecFilter, ExecService};
 pub use file::{CopyOptions, FileContent, FileService, FileVersion};
@@ -76,14 +76,14 @@ pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,
 };
-pub use recover::{Inspected, KeptWork, RecoverService, Recoverable};
+pub use recover::{Inspected, RecoverService, Recoverable, RecoveredWork};
 pub use resolve::{Point, Resolver};
 pub use review::{
     FoldedReview, Mixed, Origin, PieceKind, PieceOutcome, ReviewDecision, ReviewGroup, ReviewItem,
     ReviewPiece, ReviewService, Tally, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
-pub use standing::Standing;
+pub use standing::PathContext;
 pub use suggest::similar;
 pub use words::{layer_of, policy_decision, policy_layer};
 pub use workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService, WorkspaceUsage};

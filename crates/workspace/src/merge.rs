@@ -13,7 +13,7 @@ use crate::conflict::OpenConflict;
 use crate::edit::current;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear,
+    GitReport, HeldBackCheckouts, Meeting, MergedRepositories, RepositoryMerge, UnclearRefs,
     merge_repositories,
 };
 use crate::mtimes::stamp;
@@ -188,9 +188,9 @@ impl<'a> MergeService<'a> {
         let sides: Vec<Side> = plan.points.iter().map(side).collect();
         let base = self.vault.merge_base(&ids)?;
         let inputs = MergeInputs { base: &base, sides: &sides };
-        let (options, unclear) = (&request.options, Unclear::Apart);
+        let (options, unclear) = (&request.options, UnclearRefs::Apart);
         let meetings = self.meetings(plan)?;
-        let (meetings, held, left_out) = (&meetings, &HeldCheckouts::default(), &[]);
+        let (meetings, held, left_out) = (&meetings, &HeldBackCheckouts::default(), &[]);
         let merge =
             RepositoryMerge { inputs, options, target: 0, unclear, meetings, held, left_out };
         let MergedRepositories { merged, report: git, .. } =

@@ -5,7 +5,7 @@ use offshoot_host::disk::bytes_path;
 use offshoot_tree::{VaultPath, display_bytes};
 
 use crate::error::{Result, ServiceError};
-use crate::standing::Standing;
+use crate::standing::PathContext;
 
 /// Characters that make a pattern of a path.
 const SPECIAL: &[u8] = b"*?[{";
@@ -28,7 +28,7 @@ enum Shape {
 impl PathPattern {
     /// Reads a path or a glob of somebody at the top of the vault.
     pub fn parse(text: &[u8]) -> Result<Self> {
-        Standing::default().pattern(text)
+        PathContext::default().pattern(text)
     }
 
     /// Whether somebody wrote a pattern instead of a path.

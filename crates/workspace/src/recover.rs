@@ -51,7 +51,7 @@ pub struct Inspected {
 
 /// What was kept.
 #[derive(Clone, Debug)]
-pub struct KeptWork {
+pub struct RecoveredWork {
     /// The command.
     pub note: ExecNote,
     /// The workspace that has it now.
@@ -120,7 +120,7 @@ impl<'a> RecoverService<'a> {
     }
 
     /// Makes what a command left a checkpoint of its workspace, or a new workspace where that is gone. No workspace is moved.
-    pub fn keep(&self, exec: &Id, name: Option<&str>) -> Result<KeptWork> {
+    pub fn keep(&self, exec: &Id, name: Option<&str>) -> Result<RecoveredWork> {
         if let Some(name) = name {
             check_name(name)?;
             if name == BASE || name == HEAD {
@@ -145,7 +145,7 @@ impl<'a> RecoverService<'a> {
         let committed = made.map_err(|error| taken(error, name))?;
         // It is recorded: a note that cannot be removed only says what the history says too.
         let _note_stays = adopted.settle().is_err();
-        Ok(KeptWork { operation: committed.operation, ..committed.value })
+        Ok(RecoveredWork { operation: committed.operation, ..committed.value })
     }
 
     /// Throws away what a command left; that it ran is recorded.
@@ -189,12 +189,12 @@ impl<'a> RecoverService<'a> {
         note: &ExecNote,
         adopted: &Adopted,
         name: Option<&str>,
-    ) -> Result<KeptWork, VaultError> {
+    ) -> Result<RecoveredWork, VaultError> {
         tx.detail("exec", note.exec.to_string());
         tx.detail("command", note.command.clone());
         tx.record_always();
         let found = tx.workspace(&note.workspace)?;
-        let mut kept = KeptWork {
+        let mut kept = RecoveredWork {
             note: note.clone(),
             forked: found.is_none(),
             workspace: found.unwrap_or_else(|| forked(tx, note, name)),

@@ -12,7 +12,7 @@ use crate::path_pattern::PathPattern;
 
 /// Where somebody stands in a vault: what they type starts there, unless it starts with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct PathContext {
     at: VaultPath,
     /// The folder of the host, where it is one of the vault's.
     here: Option<PathBuf>,
@@ -20,7 +20,7 @@ pub struct Standing {
     folders: Vec<(PathBuf, VaultPath)>,
 }
 
-impl Standing {
+impl PathContext {
     /// Of somebody in this folder of the host; at the top where the vault is not bound to it. `here` has no links in it.
     pub fn new(vault: &Vault, here: &Path) -> Result<Self> {
         let folders = vault.bindings()?.iter().map(|it| (it.host_path(), it.at())).collect();
@@ -133,14 +133,14 @@ mod tests {
         VaultPath::parse(text.as_bytes()).unwrap()
     }
 
-    fn standing(at: &str) -> Standing {
-        Standing { at: path(at), ..Standing::default() }
+    fn standing(at: &str) -> PathContext {
+        PathContext { at: path(at), ..PathContext::default() }
     }
 
-    fn among(here: &str) -> Standing {
+    fn among(here: &str) -> PathContext {
         let folders = [("/srv/ada/project", "/"), ("/srv/ada/conf", "/.offshoot/bound/conf")];
         let folder = |(host, at): (&str, &str)| (PathBuf::from(host), path(at));
-        Standing::among(folders.map(folder).into(), Path::new(here))
+        PathContext::among(folders.map(folder).into(), Path::new(here))
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
             ("/srv/project.git", "/.offshoot/bound/conf.git"),
         ];
         let folders = folders.map(|(folder, at)| (PathBuf::from(folder), path(at)));
-        let standing = Standing::among(folders.to_vec(), Path::new("/srv/project"));
+        let standing = PathContext::among(folders.to_vec(), Path::new("/srv/project"));
         for (text, told) in [
             ("there is no /.offshoot/bound/conf/x", "there is no ../conf/x"),
             ("/.offshoot/bound/conf: gone", "../conf: gone"),

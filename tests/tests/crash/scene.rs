@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use offshoot_tests::product;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::trace::{self, Fault, Trace};
-use offshoot_vault::{Home, VaultOptions};
+use offshoot_vault::{VaultOptions, VaultRegistry};
 use tempfile::TempDir;
 
 use crate::state::State;
@@ -261,7 +261,7 @@ impl Scene {
 
 /// Makes a layer for each state of the workspace, as commands do.
 fn stack_up(home: &Path, project: &Path) {
-    let home = Home::new(home.to_owned(), VaultOptions::default());
+    let home = VaultRegistry::new(home.to_owned(), VaultOptions::default());
     let (listed, _) = home.find_bound(project).unwrap().unwrap();
     let vault = home.open_listed(&listed).unwrap();
     let head = vault.workspaces().unwrap()[0].state.head;

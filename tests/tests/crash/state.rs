@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
-use offshoot_vault::{Home, ListedVault, Scope, Vault, VaultOptions};
+use offshoot_vault::{ListedVault, Scope, Vault, VaultOptions, VaultRegistry};
 
 /// Folders beside the project that may be bound too.
 const FOLDERS: [&str; 2] = ["in", "in-2"];
@@ -38,7 +38,7 @@ pub(crate) struct VaultState {
 impl State {
     /// Reads a home; an error says what cannot be read.
     pub(crate) fn read(home: &Path, project: &Path) -> Result<Self, String> {
-        let home = Home::new(home.to_owned(), VaultOptions::default());
+        let home = VaultRegistry::new(home.to_owned(), VaultOptions::default());
         let bound = home.find_bound(project).map_err(text)?;
         let bound = bound.map(|(listed, _)| listed.id);
         let mut found = Vec::new();
@@ -56,7 +56,7 @@ impl State {
 }
 
 fn read_vault(
-    home: &Home,
+    home: &VaultRegistry,
     listed: &ListedVault,
     bound: Option<Id>,
     found: &[&'static str],

@@ -8,11 +8,11 @@ use offshoot_tests::rng::Rng;
 use offshoot_tree::TreeError;
 use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::{
-    Actor, CheckDepth, ExportOptions, Home, ImportOptions, ListedVault, Scope, Vault, VaultError,
-    VaultOptions, Workspace,
+    Actor, CheckDepth, ExportOptions, ImportOptions, ListedVault, Scope, Vault, VaultError,
+    VaultOptions, VaultRegistry, Workspace,
 };
 use offshoot_workspace::{
-    BindingService, CheckpointService, CopyOptions, FileService, HistoryService, HomeOptions,
+    BindingService, CheckpointService, CommitOptions, CopyOptions, FileService, HistoryService,
     NewCheckpoint, NewWorkspace, Point, Resolver, ServiceError, WorkspaceService,
 };
 use tempfile::TempDir;
@@ -27,7 +27,7 @@ use crate::tree::Kind;
 pub(crate) struct Library {
     folder: TempDir,
     project: std::path::PathBuf,
-    home: Home,
+    home: VaultRegistry,
     vault: Option<Vault>,
     actor: Actor,
 }
@@ -37,7 +37,7 @@ impl Library {
         let folder = temporary();
         let project = folder.path().join("project");
         host::build(&project, rng);
-        let home = Home::new(folder.path().join("home"), VaultOptions::default());
+        let home = VaultRegistry::new(folder.path().join("home"), VaultOptions::default());
         let actor = Actor::user("tester");
         let made = home.create("model", Some(&project), &options(), &actor).unwrap();
         Self { folder, project, home, vault: Some(made.vault), actor }
@@ -126,7 +126,7 @@ impl Library {
 
     fn import(&self) -> Result<(), ServiceError> {
         let vault = self.vault();
-        BindingService::new(vault, &self.actor).refresh(&home_options()).map(drop)
+        BindingService::new(vault, &self.actor).refresh(&commit_options()).map(drop)
     }
 
     fn look(&self) -> Result<Seen, VaultError> {
@@ -216,8 +216,8 @@ impl Driver for Library {
     }
 }
 
-fn home_options() -> HomeOptions<'static> {
-    HomeOptions { import: options(), ..HomeOptions::default() }
+fn commit_options() -> CommitOptions<'static> {
+    CommitOptions { import: options(), ..CommitOptions::default() }
 }
 
 fn options() -> ImportOptions {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use offshoot_vault::{Actor, Home, Vault, VaultOptions};
+use offshoot_vault::{Actor, Vault, VaultOptions, VaultRegistry};
 
 use crate::Result;
 use crate::bench::Bench;
@@ -58,7 +58,7 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
 }
 
 fn open(home: &std::path::Path) -> Result<Vault> {
-    let home = Home::new(home.to_owned(), VaultOptions::default());
+    let home = VaultRegistry::new(home.to_owned(), VaultOptions::default());
     let listed = home.list()?.into_iter().next().ok_or("there is no vault")?;
     Ok(home.open_listed(&listed)?)
 }

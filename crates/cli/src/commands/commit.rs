@@ -13,9 +13,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
-use offshoot_engine::commit::{Allow, Commit, HomeEvent, Outcome, Pattern};
+use offshoot_engine::commit::{Allow, Commit, CommitEvent, Outcome, Pattern};
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::file::Standing;
+use offshoot_engine::file::PathContext;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_engine::workspace::WorkspaceRecord;
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
         false => Some(Watch::start(context, interrupt::NOTHING)?),
     };
     let told = |event: &_| {
-        if let (HomeEvent::Changing, Some(watch)) = (event, &watch) {
+        if let (CommitEvent::Changing, Some(watch)) = (event, &watch) {
             watch.say(HALF_CHANGED);
         }
         context.engine.tell_event(event);
@@ -146,7 +146,7 @@ pub(crate) fn bring_home(
     vault: &Vault,
     workspace: &WorkspaceRecord,
     commit: &Commit,
-    told: &dyn Fn(&HomeEvent),
+    told: &dyn Fn(&CommitEvent),
     expand: ExpandArgs,
 ) -> Result<()> {
     let progress = context.config().ui.progress;
@@ -178,7 +178,7 @@ pub(crate) fn bring_home(
 }
 
 /// What was asked for.
-fn asked(args: &CommitArgs, standing: &Standing) -> Result<Commit> {
+fn asked(args: &CommitArgs, standing: &PathContext) -> Result<Commit> {
     let patterns = |texts: &[OsString]| -> Result<Vec<Pattern>> {
         let parsed = texts.iter().map(|text| standing.pattern(text.as_bytes()));
         Ok(parsed.collect::<Result<_, ServiceError>>()?)

@@ -1,7 +1,7 @@
 //! `offshoot recover`: what interrupted commands left.
 
 use clap::{Args, Subcommand};
-use offshoot_engine::recover::{Inspected, KeptWork, RecoverService, Recoverable};
+use offshoot_engine::recover::{Inspected, RecoverService, Recoverable, RecoveredWork};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::RecoverListDoc;
@@ -168,7 +168,7 @@ fn shown(inspected: &Inspected, listing: &Listing<'_>) -> String {
     text
 }
 
-fn answer_kept(context: &Context, vault: &Vault, kept: &KeptWork) -> Result<()> {
+fn answer_kept(context: &Context, vault: &Vault, kept: &RecoveredWork) -> Result<()> {
     let document = wire::kept(kept, &vault.workspaces()?);
     if document.power_cut {
         context.output.note("the machine was started anew since; files may be incomplete");
@@ -181,7 +181,7 @@ fn answer_kept(context: &Context, vault: &Vault, kept: &KeptWork) -> Result<()> 
 }
 
 /// What was kept, in a few words.
-fn said(kept: &KeptWork, counts: &str) -> String {
+fn said(kept: &RecoveredWork, counts: &str) -> String {
     let (exec, workspace) = (kept.note.exec.short(), paint(NAME, &kept.workspace.name));
     match &kept.checkpoint {
         Some(checkpoint) => {

@@ -1,7 +1,7 @@
 //! `offshoot undo` and `offshoot redo`.
 
 use clap::Args;
-use offshoot_engine::commit::HomeEvent;
+use offshoot_engine::commit::CommitEvent;
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::id::Id;
 use offshoot_engine::operation::{RevertOutcome, Scope};
@@ -45,7 +45,7 @@ fn revert(args: &RevertArgs, context: &Context, verb: RevertVerb) -> Result<()> 
     let scope = scope(args.vault_wide, context, vault)?;
     let watch = Watch::start(context, interrupt::NOTHING)?;
     let told = |event: &_| {
-        if let HomeEvent::Changing = event {
+        if let CommitEvent::Changing = event {
             watch.say(HALF_CHANGED);
         }
         context.engine.tell_event(event);

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
-use offshoot_engine::file::{RootId, Standing};
+use offshoot_engine::file::{PathContext, RootId};
 use offshoot_engine::vault::Vault;
 
 use super::{look, plain, value_of, words};
@@ -20,7 +20,7 @@ fn entries(vault: &Vault, typed: &OsStr) -> Option<Vec<CompletionCandidate>> {
     let end = typed.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     let (directory, start) = typed.split_at(end);
     let here = std::env::current_dir().ok()?.canonicalize().ok()?;
-    let path = Standing::new(vault, &here).ok()?.path(directory).ok()?;
+    let path = PathContext::new(vault, &here).ok()?.path(directory).ok()?;
     let tree = vault.tree(&root(vault)?).ok()?;
     let (_, directory_entry) = tree.resolve(&path).ok()?;
     let found = tree.list(directory_entry.directory()?).ok()?;

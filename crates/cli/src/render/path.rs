@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-use offshoot_engine::file::{Standing, VaultPath};
+use offshoot_engine::file::{PathContext, VaultPath};
 
 /// Where the person stands who reads them, once a vault is open.
-static READER: OnceLock<Standing> = OnceLock::new();
+static READER: OnceLock<PathContext> = OnceLock::new();
 
 /// Remembers where the reader stands in the vault that a command is about: the first one that it opens.
-pub(crate) fn set_reader(standing: Standing) {
+pub(crate) fn set_reader(standing: PathContext) {
     READER.get_or_init(|| standing);
 }
 

@@ -4,8 +4,8 @@ use offshoot_store::Id;
 use offshoot_tree::VaultPath;
 use offshoot_vault::{Actor, Vault, Workspace};
 use offshoot_workspace::git::{
-    CameHome, GitCommit, GitCommitted, GitError, GitEvent, GitFolder, GitNote, GitWords,
-    announce_git_commit, forget_git_due, record_git_commit,
+    CommittedChanges, GitCommit, GitCommitMessage, GitCommitted, GitError, GitEvent, GitFolder,
+    GitNote, announce_git_commit, forget_git_due, record_git_commit,
 };
 use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, ServiceError};
 
@@ -168,13 +168,13 @@ fn record(
     }
 }
 
-fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
+fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CommittedChanges<'a> {
     let CommitOutcome { brought: changes, offered, tip, before, after, git, .. } = outcome;
     let (offered, workspace) = (*offered, *tip);
-    CameHome { at, changes, offered, workspace, before: *before, after: *after, git }
+    CommittedChanges { at, changes, offered, workspace, before: *before, after: *after, git }
 }
 
-fn words(outcome: &CommitOutcome) -> GitWords<'_> {
+fn words(outcome: &CommitOutcome) -> GitCommitMessage<'_> {
     let (message, workspace) = (&outcome.message, &outcome.workspace);
-    GitWords { message, workspace, execs: &outcome.execs }
+    GitCommitMessage { message, workspace, execs: &outcome.execs }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use offshoot_protocol::SettleOutcome;
 use offshoot_vault::{ApplyNote, Vault};
 use offshoot_workspace::{
-    Direction, GitTaking, HomeEvent, HomeOptions, Settled, settle_interrupted,
+    CommitEvent, CommitOptions, Direction, GitDirectoryOptions, Settled, settle_interrupted,
 };
 
 use crate::error::{Error, Hint, Result};
@@ -18,13 +18,19 @@ const SETTLE_WAIT: Duration = Duration::from_secs(2);
 
 impl Offshoot {
     /// How files come home; `told` is told what people should know beside the outcome.
-    pub(crate) fn home_options<'a>(&'a self, told: &'a dyn Fn(&HomeEvent)) -> HomeOptions<'a> {
-        HomeOptions {
+    pub(crate) fn commit_options<'a>(
+        &'a self,
+        told: &'a dyn Fn(&CommitEvent),
+    ) -> CommitOptions<'a> {
+        CommitOptions {
             import: self.import_options(),
             merge: self.merge_options(),
             wait: self.config().store.busy_timeout,
             settle: None,
-            git: Some(GitTaking { home: self.registry(), user_home: self.options().user_home() }),
+            git: Some(GitDirectoryOptions {
+                home: self.registry(),
+                user_home: self.options().user_home(),
+            }),
             // Without an author there is nothing in it that could be wrong.
             git_program: self.git(None).ok(),
             told: Some(told),
@@ -46,9 +52,9 @@ impl Offshoot {
         &self,
         vault: &Vault,
         direction: Direction,
-        told: &dyn Fn(&HomeEvent),
+        told: &dyn Fn(&CommitEvent),
     ) -> Result<()> {
-        let options = HomeOptions { settle: Some(direction), ..self.home_options(told) };
+        let options = CommitOptions { settle: Some(direction), ..self.commit_options(told) };
         settle_interrupted(vault, self.actor(), &options)?;
         Ok(())
     }
@@ -73,8 +79,8 @@ impl Offshoot {
             return;
         }
         let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
-        let told = |event: &HomeEvent| self.tell_event(event);
-        let options = HomeOptions { wait: SETTLE_WAIT, ..self.home_options(&told) };
+        let told = |event: &CommitEvent| self.tell_event(event);
+        let options = CommitOptions { wait: SETTLE_WAIT, ..self.commit_options(&told) };
         // An undo that only has begun with git may be at work just now.
         if let Err(error) = settle_interrupted(vault, self.actor(), &options)
             && waits
@@ -95,20 +101,20 @@ impl Offshoot {
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
     /// let project = workspace.project();
     /// let (engine, vault) = (project.engine(), project.vault());
-    /// use offshoot_engine::commit::{Commit, HomeEvent};
+    /// use offshoot_engine::commit::{Commit, CommitEvent};
     ///
-    /// let told = |event: &HomeEvent| engine.tell_event(event);
+    /// let told = |event: &CommitEvent| engine.tell_event(event);
     /// engine.commit(vault, &workspace.record()?, &Commit::default(), &told)?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn tell_event(&self, event: &HomeEvent) {
+    pub fn tell_event(&self, event: &CommitEvent) {
         match event {
-            HomeEvent::Changing => {}
-            HomeEvent::Settled(settled) => self.tell_settled(settled),
-            HomeEvent::Kept(kept) => self.tell(Topic::Folder, kept.to_string()),
-            HomeEvent::Note(note) if is_usual(note) => {}
-            HomeEvent::Note(note) => self.tell(Topic::Folder, note.to_string()),
+            CommitEvent::Changing => {}
+            CommitEvent::Settled(settled) => self.tell_settled(settled),
+            CommitEvent::Kept(kept) => self.tell(Topic::Folder, kept.to_string()),
+            CommitEvent::Note(note) if is_usual(note) => {}
+            CommitEvent::Note(note) => self.tell(Topic::Folder, note.to_string()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use offshoot_protocol::{ExitCode, Hint};
 use offshoot_tree::PathError;
-use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
+use offshoot_vault::{ApplyError, NameError, VaultError, VaultRegistryError};
 
 use super::Error;
 use super::stored::lists_damage;
@@ -98,35 +98,37 @@ impl From<PathError> for Error {
     }
 }
 
-impl From<HomeError> for Error {
-    fn from(error: HomeError) -> Self {
+impl From<VaultRegistryError> for Error {
+    fn from(error: VaultRegistryError) -> Self {
         let message = error.to_string();
         match error {
-            HomeError::Vault(error) => error.into(),
-            HomeError::Name(error) => error.into(),
-            HomeError::NoVault(_) => Self::new(ExitCode::NotFound, message)
+            VaultRegistryError::Vault(error) => error.into(),
+            VaultRegistryError::Name(error) => error.into(),
+            VaultRegistryError::NoVault(_) => Self::new(ExitCode::NotFound, message)
                 .hint(Hint::command("offshoot vault list").text(" shows what there is")),
-            HomeError::NameTaken(_) | HomeError::AlreadyBound { .. } => {
+            VaultRegistryError::NameTaken(_) | VaultRegistryError::AlreadyBound { .. } => {
                 Self::new(ExitCode::Conflict, message)
             }
-            HomeError::Running { vault, exec, .. } => Self::new(ExitCode::Busy, message).hint(
-                Hint::command("offshoot kill")
-                    .arg(exec.short())
-                    .words("--vault")
-                    .arg(vault)
-                    .text(" ends it"),
-            ),
-            HomeError::InUse { .. } => {
+            VaultRegistryError::Running { vault, exec, .. } => Self::new(ExitCode::Busy, message)
+                .hint(
+                    Hint::command("offshoot kill")
+                        .arg(exec.short())
+                        .words("--vault")
+                        .arg(vault)
+                        .text(" ends it"),
+                ),
+            VaultRegistryError::InUse { .. } => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
-            HomeError::HalfChanged { vault, .. } => Self::new(ExitCode::Conflict, message).hint(
-                Hint::command("offshoot commit --settle back --vault")
-                    .arg(vault)
-                    .text(" takes it back; without that directory the vault can go as well"),
-            ),
-            HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
+            VaultRegistryError::HalfChanged { vault, .. } => Self::new(ExitCode::Conflict, message)
+                .hint(
+                    Hint::command("offshoot commit --settle back --vault")
+                        .arg(vault)
+                        .text(" takes it back; without that directory the vault can go as well"),
+                ),
+            VaultRegistryError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
                 .hint("delete that one first, or import into another home with --home"),
-            HomeError::NotADirectory(_) => Self::usage(message),
+            VaultRegistryError::NotADirectory(_) => Self::usage(message),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::Vault;
-use offshoot_workspace::{ExecutionPlace, Resolver, ServiceError};
+use offshoot_workspace::{ExecutionWorkspace, Resolver, ServiceError};
 
 use crate::error::Result;
 use crate::offshoot::Offshoot;
@@ -15,9 +15,9 @@ impl Offshoot {
     /// ```
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// let (engine, vault) = (project.engine(), project.vault());
-    /// use offshoot_engine::exec::ExecutionPlace;
+    /// use offshoot_engine::exec::ExecutionWorkspace;
     ///
-    /// let place = ExecutionPlace::Fork { from: None, lifetime: None };
+    /// let place = ExecutionWorkspace::Fork { from: None, lifetime: None };
     /// engine.make_ready(vault, project.name(), &place, project.folder()?.as_deref())?;
     /// # Ok(())
     /// # }
@@ -26,14 +26,14 @@ impl Offshoot {
         &self,
         vault: &Vault,
         name: &str,
-        place: &ExecutionPlace,
+        place: &ExecutionWorkspace,
         folder: Option<&Path>,
     ) -> Result<(), ServiceError> {
         self.settle_interrupted(vault);
         self.sweep(vault)?;
         let forks = match place {
-            ExecutionPlace::Workspace(name) => !Resolver::new(vault).has_workspace(name)?,
-            ExecutionPlace::Fork { from, .. } => from.is_none(),
+            ExecutionWorkspace::Workspace(name) => !Resolver::new(vault).has_workspace(name)?,
+            ExecutionWorkspace::Fork { from, .. } => from.is_none(),
         };
         match folder.filter(|_| forks && self.config().exec.refresh) {
             Some(folder) => self.refresh(vault, name, folder),

@@ -10,8 +10,8 @@ use offshoot_sandbox::{Cancel, Limits, Signals, Stdin};
 use offshoot_store::Id;
 use offshoot_vault::LinkLimit;
 use offshoot_workspace::{
-    CacheRules, ExecutionPlace, ExecutionRequest, ExecutionTimeout, FurtherHints, RuntimeOptions,
-    ServiceError,
+    CacheRules, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace, FurtherHints,
+    RuntimeOptions, ServiceError,
 };
 
 use super::command::{Command, Input};
@@ -27,9 +27,9 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// use offshoot_engine::exec::{Command, ExecutionPlace};
+    /// use offshoot_engine::exec::{Command, ExecutionWorkspace};
     ///
-    /// let place = ExecutionPlace::Workspace("fix".to_owned());
+    /// let place = ExecutionWorkspace::Workspace("fix".to_owned());
     /// let request = offshoot.request(Command::new(["make"]), place, None, None);
     /// println!("it will be recorded as {}", request.id);
     /// # Ok(())
@@ -38,7 +38,7 @@ impl Offshoot {
     pub fn request(
         &self,
         command: Command,
-        place: ExecutionPlace,
+        place: ExecutionWorkspace,
         below: Option<&Path>,
         cancel: Option<Arc<Cancel>>,
     ) -> ExecutionRequest {
@@ -87,7 +87,7 @@ impl Offshoot {
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// let (engine, vault) = (project.engine(), project.vault());
     /// use offshoot_engine::Error;
-    /// use offshoot_engine::exec::{Command, ExecutionPlace, ProxyRuntime};
+    /// use offshoot_engine::exec::{Command, ExecutionWorkspace, ProxyRuntime};
     ///
     /// let policy = engine.policy(&[]).current()?;
     /// let options = engine.runtime_options(policy, true, None, |error| Error::from(error).body());

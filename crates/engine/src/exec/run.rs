@@ -6,7 +6,7 @@ use offshoot_policy::Policy;
 use offshoot_protocol::ExecEnvelopeDoc;
 use offshoot_sandbox::{Flow, Stream};
 use offshoot_workspace::{
-    ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult, ProxyRuntime, wire,
+    ExecutionObserver, ExecutionRequest, ExecutionResult, ExecutionWorkspace, ProxyRuntime, wire,
 };
 
 use super::events::Event;
@@ -38,7 +38,7 @@ pub(super) fn run(
 /// Passes on what happens.
 struct Telling<'a> {
     project: &'a Opened,
-    place: &'a ExecutionPlace,
+    place: &'a ExecutionWorkspace,
     tell: &'a dyn Fn(Event),
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::Cancel;
-use offshoot_workspace::ExecutionPlace;
+use offshoot_workspace::ExecutionWorkspace;
 
 use super::command::Command;
 use super::handle::{Exec, Shared};
@@ -16,7 +16,7 @@ use crate::opened::Opened;
 /// Starts a command: in a worker where the options name one, else on a thread of its own.
 pub(crate) fn start(
     project: &Arc<Opened>,
-    place: ExecutionPlace,
+    place: ExecutionWorkspace,
     command: Command,
 ) -> Result<Exec> {
     match &project.engine().options().worker {
@@ -25,7 +25,7 @@ pub(crate) fn start(
     }
 }
 
-fn on_thread(project: &Arc<Opened>, place: ExecutionPlace, command: Command) -> Result<Exec> {
+fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command) -> Result<Exec> {
     let engine = project.engine();
     let policy = engine.policy(&command.rules).current()?;
     let caches = command.caches;

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::{ExitCode, Hint};
-use offshoot_vault::{Created, HomeError, ImportReport, ListedVault, name_from};
+use offshoot_vault::{Created, ImportReport, ListedVault, VaultRegistryError, name_from};
 use offshoot_workspace::{BindingError, GitDirectory, ServiceError, check_folder};
 
 use crate::binding::git_directory;
@@ -105,8 +105,10 @@ impl Offshoot {
                 Ok(created) => return Ok(Adoption::Created(Box::new(created))),
                 Err(error) => error,
             };
-            let overtaken =
-                matches!(error, HomeError::NameTaken(_) | HomeError::AlreadyBound { .. });
+            let overtaken = matches!(
+                error,
+                VaultRegistryError::NameTaken(_) | VaultRegistryError::AlreadyBound { .. }
+            );
             if wanted.is_some() || !overtaken || attempts == ATTEMPTS {
                 return Err(self.registry_error(error));
             }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::{ExitCode, Hint};
-use offshoot_vault::{Home, HomeError, ListedVault, MovedFolder, Vault};
+use offshoot_vault::{ListedVault, MovedFolder, Vault, VaultRegistry, VaultRegistryError};
 use offshoot_workspace::{shown_name, similar};
 
 use crate::error::{Error, Result};
@@ -124,15 +124,15 @@ impl Offshoot {
     pub fn open_named(
         &self,
         name: &str,
-        open: fn(&Home, &str) -> std::result::Result<Vault, HomeError>,
+        open: fn(&VaultRegistry, &str) -> std::result::Result<Vault, VaultRegistryError>,
     ) -> Result<Vault> {
         let missing = match open(self.registry(), name) {
             Ok(vault) => return Ok(vault),
-            Err(HomeError::NoVault(name)) => name,
+            Err(VaultRegistryError::NoVault(name)) => name,
             Err(error) => return Err(error.into()),
         };
         let names = self.vault_names()?;
-        let error = Error::from(HomeError::NoVault(missing));
+        let error = Error::from(VaultRegistryError::NoVault(missing));
         Err(error.suggest(similar(name, names.iter().map(String::as_str))))
     }
 

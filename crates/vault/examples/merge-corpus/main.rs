@@ -12,7 +12,7 @@ mod sources;
 use std::path::Path;
 use std::process::ExitCode;
 
-use offshoot_vault::{Actor, Home, ImportOptions, VaultOptions};
+use offshoot_vault::{Actor, ImportOptions, VaultOptions, VaultRegistry};
 
 use merging::Merger;
 use report::{Report, Row};
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 
 fn merge_all(sources: &[(String, String)]) -> Report {
     let scratch = tempfile::tempdir().unwrap();
-    let home = Home::new(scratch.path().join("home"), VaultOptions::default());
+    let home = VaultRegistry::new(scratch.path().join("home"), VaultOptions::default());
     let created = home.create("corpus", None, &ImportOptions::default(), &Actor::user("corpus"));
     let merger = Merger { vault: created.unwrap().vault, scratch: scratch.path().to_owned() };
     let mut report = Report::default();

@@ -8,14 +8,14 @@ use std::time::Duration;
 use offshoot_host::disk;
 use offshoot_store::Id;
 
-use super::{Home, HomeError, Result, entries, read_link};
+use super::{Result, VaultRegistry, VaultRegistryError, entries, read_link};
 use crate::apply::unfinished::half_changed;
 use crate::error::{VaultError, io_error};
 use crate::layer::running_below;
 use crate::lock::vault_lock::VaultLock;
 use crate::lock::workspace::holder_below;
 
-impl Home {
+impl VaultRegistry {
     /// Deletes a vault with everything in it. This cannot be undone. It takes no room, and the vault is not opened.
     ///
     /// Refused while something runs in one of its workspaces: what that writes would be gone with it. Others who have it open are waited
@@ -25,7 +25,7 @@ impl Home {
         let dir = self.vault_dir(&id);
         let alone = self.take_alone(name, &dir)?;
         if let Some(staging) = half_changed(&dir)? {
-            return Err(HomeError::HalfChanged { vault: name.to_owned(), staging });
+            return Err(VaultRegistryError::HalfChanged { vault: name.to_owned(), staging });
         }
         self.doom(&id)?;
         drop(alone);
@@ -35,7 +35,7 @@ impl Home {
     /// Takes a vault that is not in use, so that nobody opens it.
     fn take_alone(&self, name: &str, dir: &Path) -> Result<VaultLock> {
         let gone = |error: VaultError| match error {
-            VaultError::Deleted(_) => HomeError::NoVault(name.to_owned()),
+            VaultError::Deleted(_) => VaultRegistryError::NoVault(name.to_owned()),
             other => other.into(),
         };
         // Whoever can be named is not waited for.
@@ -47,7 +47,7 @@ impl Home {
             }
         }
         let holder = offshoot_store::file_lock::holder(dir).unwrap_or_default();
-        Err(HomeError::InUse { vault: name.to_owned(), holder })
+        Err(VaultRegistryError::InUse { vault: name.to_owned(), holder })
     }
 
     fn check_unused(&self, name: &str, dir: &Path) -> Result<()> {
@@ -57,10 +57,10 @@ impl Home {
         if let Some(running) = running.into_iter().next() {
             let note = running.note;
             let (workspace, exec, command) = (note.workspace_name, note.exec, note.command);
-            return Err(HomeError::Running { vault, workspace, exec, command });
+            return Err(VaultRegistryError::Running { vault, workspace, exec, command });
         }
         match holder_below(&dir.join("locks")) {
-            Some(holder) => Err(HomeError::InUse { vault, holder }),
+            Some(holder) => Err(VaultRegistryError::InUse { vault, holder }),
             None => Ok(()),
         }
     }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
 
-use super::{Home, HomeError, Result, claim, entries, read_link};
+use super::{Result, VaultRegistry, VaultRegistryError, claim, entries, read_link};
 use crate::error::io_error;
 use crate::vault::{Vault, require_own};
 
-impl Home {
+impl VaultRegistry {
     /// Makes a folder findable as one of a vault's, before the vault itself says so. Refused where it is another vault's.
     pub fn claim_folder(&self, vault: &Vault, dir: &Path) -> Result<()> {
         let id = vault.id();
@@ -32,7 +32,7 @@ impl Home {
         if !claim(&link, id)? {
             let other = read_link(&link)?.map(|id| self.name_of(&id)).transpose()?.flatten();
             let vault = other.unwrap_or_default();
-            return Err(HomeError::AlreadyBound { dir: dir.to_owned(), vault });
+            return Err(VaultRegistryError::AlreadyBound { dir: dir.to_owned(), vault });
         }
         self.sync(&self.bindings())
     }

@@ -6,7 +6,7 @@ use offshoot_host::disk;
 use offshoot_host::lock::DirLock;
 use offshoot_store::{Archive, Id, RefKey, RefRow, StoreError};
 
-use super::{Claimed, Home, HomeError, Result};
+use super::{Claimed, Result, VaultRegistry, VaultRegistryError};
 use crate::check::{CheckDepth, CheckReport};
 use crate::error::{VaultError, io_error};
 use crate::name::{check_name, name_from};
@@ -24,7 +24,7 @@ pub struct FromArchive {
     pub report: CheckReport,
 }
 
-impl Home {
+impl VaultRegistry {
     /// Makes a vault of an exported one, under the name that it had or another. Everything in it is verified before it
     /// appears; it appears whole or not at all.
     pub fn import(&self, file: &Path, name: Option<&str>) -> Result<FromArchive> {
@@ -68,10 +68,10 @@ impl Home {
         check_name(&name)?;
         if self.vault_dir(&id).is_dir() {
             let known = self.name_of(&id)?;
-            return Err(HomeError::AlreadyHere(known.unwrap_or_else(|| id.to_string())));
+            return Err(VaultRegistryError::AlreadyHere(known.unwrap_or_else(|| id.to_string())));
         }
         if self.id_of(&name)?.is_some() {
-            return Err(HomeError::NameTaken(name));
+            return Err(VaultRegistryError::NameTaken(name));
         }
         Ok((id, name))
     }
@@ -89,7 +89,7 @@ impl Home {
                 && let Some(id) = self.bound_to(&dir)?
             {
                 let vault = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
-                return Err(HomeError::AlreadyBound { dir, vault });
+                return Err(VaultRegistryError::AlreadyBound { dir, vault });
             }
             bindings.push(binding);
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use offshoot_host::{FolderIdentity, disk};
 use offshoot_tree::{Entry, EntryKind};
 
-use super::{Home, ListedVault, Result};
+use super::{ListedVault, Result, VaultRegistry};
 use crate::refs::Binding;
 use crate::vault::Vault;
 
@@ -25,7 +25,7 @@ pub struct MovedFolder {
     pub certain: bool,
 }
 
-impl Home {
+impl VaultRegistry {
     /// The vault whose folder `dir` is or lies in, though it lay elsewhere when it was bound. Only asked for a directory that
     /// belongs to no vault: every vault is looked at, and nothing is mended or written.
     pub fn find_moved(&self, dir: &Path) -> Result<Option<MovedFolder>> {

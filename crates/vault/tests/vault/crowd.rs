@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use offshoot_vault::{CheckDepth, Home, HomeError, ImportOptions};
+use offshoot_vault::{CheckDepth, ImportOptions, VaultRegistry, VaultRegistryError};
 
 use crate::children;
 use crate::support::{
@@ -63,7 +63,7 @@ fn threads_make_vaults_of_one_name_and_one_succeeds() {
         let home = home(&scratch);
         match home.create("same", None, &ImportOptions::default(), &actor()) {
             Ok(_) => true,
-            Err(HomeError::NameTaken(name)) if name == "same" => false,
+            Err(VaultRegistryError::NameTaken(name)) if name == "same" => false,
             Err(error) => panic!("{error}"),
         }
     });
@@ -94,7 +94,7 @@ fn homes_are_healed_while_vaults_are_made() {
     assert_eq!(fs::read_dir(scratch.path().join("home/vaults")).unwrap().count(), 4 * 3);
 }
 
-fn names(home: &Home) -> Vec<String> {
+fn names(home: &VaultRegistry) -> Vec<String> {
     home.list().unwrap().into_iter().map(|listed| listed.name).collect()
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tree::TreeError;
 use offshoot_tree::{Body, DirRef, Entry, Node, RootId};
-use offshoot_vault::{CheckDepth, ExportOptions, HomeError, Vault, VaultError};
+use offshoot_vault::{CheckDepth, ExportOptions, Vault, VaultError, VaultRegistryError};
 use rusqlite::{Connection, params};
 
 use crate::support::{
@@ -163,7 +163,9 @@ fn a_damaged_vault_does_not_open_after_a_crash_and_can_still_be_checked() {
     drop(vault);
     for _ in 0..2 {
         match home(&scratch).open("v") {
-            Err(HomeError::Vault(error)) => assert!(error.to_string().contains(&root.to_hex())),
+            Err(VaultRegistryError::Vault(error)) => {
+                assert!(error.to_string().contains(&root.to_hex()))
+            }
             other => panic!("{other:?}"),
         }
     }

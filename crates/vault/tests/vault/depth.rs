@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use offshoot_vault::{CheckDepth, Home, ImportOptions};
+use offshoot_vault::{CheckDepth, ImportOptions, VaultRegistry};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
 use crate::children;
@@ -65,7 +65,7 @@ pub(crate) fn in_usual_limits(place: &Path) {
 }
 
 /// A tree brought into an empty vault and stacked upon it as one delta layer.
-fn from_empty(home: &Home, source: &Path, out: &Path) {
+fn from_empty(home: &VaultRegistry, source: &Path, out: &Path) {
     let vault = home.create("e", None, &ImportOptions::default(), &actor()).unwrap().vault;
     let imported = vault.import(source, &ImportOptions::default()).unwrap();
     let stack = vault.stack(&imported.root, &[head(&vault)]).unwrap();

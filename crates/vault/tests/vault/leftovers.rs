@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::{HomeError, ImportOptions, Vault, VaultOptions};
+use offshoot_vault::{ImportOptions, Vault, VaultOptions, VaultRegistryError};
 
 use crate::support::{Scratch, actor, empty_vault, head, home, import, vault_of};
 
@@ -110,16 +110,19 @@ fn links_to_nothing_are_in_nobodys_way() {
     let home = home(&scratch);
     // A deletion that was cut short: the vault is gone, its links are not.
     fs::rename(&dir, dir.with_extension("del")).unwrap();
-    assert!(matches!(home.open("v"), Err(HomeError::NoVault(_))));
+    assert!(matches!(home.open("v"), Err(VaultRegistryError::NoVault(_))));
     assert!(home.find_bound(&source.canonicalize().unwrap()).unwrap().is_none());
     assert_eq!(entries(&home.dir().join("vaults")), Vec::<String>::new());
     let options = ImportOptions::default();
     home.create("v", Some(&source), &options, &actor()).unwrap();
     assert!(matches!(
         home.create("w", Some(&source), &options, &actor()),
-        Err(HomeError::AlreadyBound { .. })
+        Err(VaultRegistryError::AlreadyBound { .. })
     ));
-    assert!(matches!(home.create("v", None, &options, &actor()), Err(HomeError::NameTaken(_))));
+    assert!(matches!(
+        home.create("v", None, &options, &actor()),
+        Err(VaultRegistryError::NameTaken(_))
+    ));
 }
 
 #[test]
@@ -132,7 +135,7 @@ fn a_broken_vault_does_not_hide_the_others() {
     fs::write(broken.join("catalog.db"), "not a database").unwrap();
     let listed: Vec<String> = home.list().unwrap().into_iter().map(|listed| listed.name).collect();
     assert_eq!(listed, ["v"]);
-    assert!(matches!(home.open("w"), Err(HomeError::NoVault(_))));
+    assert!(matches!(home.open("w"), Err(VaultRegistryError::NoVault(_))));
     assert!(broken.exists());
 }
 
@@ -146,7 +149,7 @@ fn a_failed_import_leaves_nothing() {
     fs::write(&missing, "a file").unwrap();
     assert!(matches!(
         home.create("v", Some(&missing), &options, &actor()),
-        Err(HomeError::NotADirectory(_))
+        Err(VaultRegistryError::NotADirectory(_))
     ));
     assert!(home.create("../v", None, &options, &actor()).is_err());
     assert!(!home.dir().exists());
@@ -165,14 +168,14 @@ fn vaults_are_renamed_and_deleted() {
     drop(vault_of(&scratch, &source));
     let home = home(&scratch);
     home.create("w", None, &ImportOptions::default(), &actor()).unwrap();
-    assert!(matches!(home.rename("v", "w"), Err(HomeError::NameTaken(_))));
-    assert!(matches!(home.rename("none", "x"), Err(HomeError::NoVault(_))));
+    assert!(matches!(home.rename("v", "w"), Err(VaultRegistryError::NameTaken(_))));
+    assert!(matches!(home.rename("none", "x"), Err(VaultRegistryError::NoVault(_))));
     home.rename("v", "x").unwrap();
     let (listed, _) = home.find_bound(&source.canonicalize().unwrap()).unwrap().unwrap();
     assert_eq!(listed.name, "x");
     home.delete("x").unwrap();
     assert!(home.find_bound(&source.canonicalize().unwrap()).unwrap().is_none());
-    assert!(matches!(home.delete("x"), Err(HomeError::NoVault(_))));
+    assert!(matches!(home.delete("x"), Err(VaultRegistryError::NoVault(_))));
     home.delete("w").unwrap();
     for folder in ["vaults", "names", "bindings"] {
         assert_eq!(entries(&home.dir().join(folder)), Vec::<String>::new());

@@ -321,7 +321,7 @@ fn every_change_of_the_tables_themselves_is_damage() {
 #[track_caller]
 fn assert_no_failure(scratch: &Scratch) {
     let opened = home(scratch).open("v").map_err(|error| match error {
-        offshoot_vault::HomeError::Vault(error) => error,
+        offshoot_vault::VaultRegistryError::Vault(error) => error,
         other => panic!("{other:?}"),
     });
     let used = opened.and_then(|vault| {

@@ -9,7 +9,8 @@ use offshoot_tests::awkward;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
 use offshoot_tree::{Batch, Body, Entry, Meta, RootId, TreeEditor, VaultPath};
 use offshoot_vault::{
-    Actor, ExportOptions, Home, ImportOptions, Imported, NewSnapshot, Snapshot, Vault, VaultOptions,
+    Actor, ExportOptions, ImportOptions, Imported, NewSnapshot, Snapshot, Vault, VaultOptions,
+    VaultRegistry,
 };
 
 /// A directory that is removed at the end, whatever is in it by then.
@@ -80,12 +81,12 @@ pub(crate) fn actor() -> Actor {
     Actor::user("tester")
 }
 
-pub(crate) fn home(scratch: &Scratch) -> Home {
+pub(crate) fn home(scratch: &Scratch) -> VaultRegistry {
     home_at(scratch.path())
 }
 
-pub(crate) fn home_at(dir: &Path) -> Home {
-    Home::new(
+pub(crate) fn home_at(dir: &Path) -> VaultRegistry {
+    VaultRegistry::new(
         dir.join("home"),
         VaultOptions { busy_timeout: Duration::from_secs(60), ..VaultOptions::default() },
     )

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offshoot_host::mounts::{pseudo_around, pseudo_below};
-use offshoot_vault::Home;
+use offshoot_vault::VaultRegistry;
 
 use super::error::BindingError;
 
@@ -13,7 +13,7 @@ const OF_THE_SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 /// Fails where a folder is no project: the whole machine, a view into the kernel, the vaults themselves, or, unless it is wanted
 /// all the same, somebody's whole home. `directory` has no links in it.
 pub fn check_folder(
-    registry: &Home,
+    registry: &VaultRegistry,
     directory: &Path,
     user_home: Option<&Path>,
     force: bool,

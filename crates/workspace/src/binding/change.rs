@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use offshoot_host::FolderIdentity;
 use offshoot_store::Id;
 use offshoot_tree::display_bytes;
-use offshoot_vault::{Binding, Home, NewSnapshot, Vault, Workspace, check_name, name_from};
+use offshoot_vault::{
+    Binding, NewSnapshot, Vault, VaultRegistry, Workspace, check_name, name_from,
+};
 
 use super::bind::{Bound, NewFolder, bind, numbered};
 use super::bindable::check_folder;
 use super::error::BindingError;
 use super::git::git_name;
 use super::service::BindingService;
-use crate::commit::{Folders, HomeOptions};
+use crate::commit::{CommitOptions, Folders};
 use crate::error::{Result, ServiceError};
 use crate::git::{GIT_SUFFIX, is_git_directory_on_host, is_git_folder_name, outside};
 use crate::suggest::similar;
@@ -55,9 +57,9 @@ impl BindingService<'_> {
     /// Binds a further folder and takes in what is in it. The folder itself is not touched.
     pub fn add(
         &self,
-        registry: &Home,
+        registry: &VaultRegistry,
         new: &NewBinding<'_>,
-        options: &HomeOptions<'_>,
+        options: &CommitOptions<'_>,
     ) -> Result<Bound> {
         let directory = open(new.directory)?;
         let _held = self.vault.hold()?;
@@ -85,9 +87,9 @@ impl BindingService<'_> {
     /// Lets go of a folder: it is taken out of the main line. The folder itself is not touched.
     pub fn remove(
         &self,
-        registry: &Home,
+        registry: &VaultRegistry,
         name: &str,
-        options: &HomeOptions<'_>,
+        options: &CommitOptions<'_>,
     ) -> Result<Rebound> {
         let before = self.find(name)?;
         if before.is_first() {
@@ -123,10 +125,10 @@ impl BindingService<'_> {
     /// interrupted in it is left for later: it may need the folder to be where it is said to be.
     pub fn relocate(
         &self,
-        registry: &Home,
+        registry: &VaultRegistry,
         name: &str,
         new: &NewBinding<'_>,
-        options: &HomeOptions<'_>,
+        options: &CommitOptions<'_>,
     ) -> Result<Rebound> {
         let _lock = self.vault.lock_folders(Some(options.wait))?;
         let before = self.find(name)?;
@@ -168,7 +170,7 @@ impl BindingService<'_> {
     /// Fails where a folder must not be bound beside these. A git directory may be in other vaults as well.
     fn refuse(
         &self,
-        registry: &Home,
+        registry: &VaultRegistry,
         directory: &Path,
         user_home: Option<&Path>,
         others: &[Binding],
@@ -217,7 +219,11 @@ fn require_git_directory(name: &str, directory: &Path) -> Result<()> {
 }
 
 /// Says of a vault that has the new place of a folder which is gone whether it can go: it may have been made by mistake.
-fn made_by_mistake(registry: &Home, before: &Binding, error: ServiceError) -> ServiceError {
+fn made_by_mistake(
+    registry: &VaultRegistry,
+    before: &Binding,
+    error: ServiceError,
+) -> ServiceError {
     match error {
         ServiceError::Binding(BindingError::OtherVault { path, bound, vault, .. })
             if before.is_gone() && path == bound =>

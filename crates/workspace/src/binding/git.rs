@@ -8,16 +8,16 @@ use rustix::fs::{Access, access};
 
 use super::bind::{NewFolder, bind, numbered};
 use super::bindable::check_bindable;
-use super::git_directory::{GitDirectory, GitLeftReason, LeftGit};
+use super::git_directory::{GitDirectory, GitUnboundReason, UnboundGitDirectory};
 use super::host::shared_directories;
 use super::service::BindingService;
-use crate::commit::{Folders, HomeOptions};
+use crate::commit::{CommitOptions, Folders};
 use crate::error::{Result, ServiceError};
 use crate::git::{GIT_SUFFIX, NotOurs, checkout_above, outside};
 
 impl BindingService<'_> {
     /// Takes the git directory of the first folder in, where that is outside of it and no part of the vault yet.
-    pub fn take_git_directory(&self, options: &HomeOptions<'_>) -> Result<GitDirectory> {
+    pub fn take_git_directory(&self, options: &CommitOptions<'_>) -> Result<GitDirectory> {
         let user_home = options.git.as_ref().and_then(|git| git.user_home.as_deref());
         if look(self.vault, &self.vault.bindings()?, user_home)? == Found::Inside {
             return Ok(GitDirectory::Inside);
@@ -35,9 +35,10 @@ impl BindingService<'_> {
                 bound(self.vault, binding, false)
             }
             Found::Left(left) => Ok(GitDirectory::Left(left)),
-            Found::Free(directory) => {
-                Ok(GitDirectory::Left(LeftGit { directory, why: GitLeftReason::NotYet }))
-            }
+            Found::Free(directory) => Ok(GitDirectory::Left(UnboundGitDirectory {
+                directory,
+                why: GitUnboundReason::NotYet,
+            })),
         }
     }
 }
@@ -52,7 +53,7 @@ enum Found {
     /// One was bound, and now the folder's is another.
     Elsewhere(Binding, PathBuf),
     /// It cannot be bound.
-    Left(LeftGit),
+    Left(UnboundGitDirectory),
     /// It can be bound.
     Free(PathBuf),
 }
@@ -69,17 +70,17 @@ fn look(vault: &Vault, bindings: &[Binding], user_home: Option<&Path>) -> Result
         let is_it = around.git && around.host_path() == directory;
         return Ok(if is_it { Found::Bound(around.clone()) } else { Found::Inside });
     }
-    let left = |why| Ok(Found::Left(LeftGit { directory: directory.clone(), why }));
+    let left = |why| Ok(Found::Left(UnboundGitDirectory { directory: directory.clone(), why }));
     match found.wrong {
-        Some(NotOurs::Missing(error)) => return left(GitLeftReason::Missing(error)),
-        Some(NotOurs::NoRepository) => return left(GitLeftReason::NoRepository),
-        Some(NotOurs::Stranger) => return left(GitLeftReason::Stranger),
+        Some(NotOurs::Missing(error)) => return left(GitUnboundReason::Missing(error)),
+        Some(NotOurs::NoRepository) => return left(GitUnboundReason::NoRepository),
+        Some(NotOurs::Stranger) => return left(GitUnboundReason::Stranger),
         None => {}
     }
     let before = bindings.iter().find(|binding| binding.git);
     let declined = vault.declined_git_directory()?;
     if before.is_none() && declined.as_deref() == Some(directory.as_os_str().as_encoded_bytes()) {
-        return left(GitLeftReason::Removed);
+        return left(GitUnboundReason::Removed);
     }
     let others = bindings.iter().filter(|other| Some(*other) != before);
     if let Some(why) = refused(vault, &directory, user_home, others) {
@@ -101,8 +102,8 @@ fn look_above(bindings: &[Binding], folder: &Path, user_home: Option<&Path>) -> 
     if bindings.iter().any(|binding| directory.starts_with(binding.host_path())) {
         return Found::Inside;
     }
-    let why = GitLeftReason::Above(checkout.to_owned());
-    Found::Left(LeftGit { directory, why })
+    let why = GitUnboundReason::Above(checkout.to_owned());
+    Found::Left(UnboundGitDirectory { directory, why })
 }
 
 /// Why a directory cannot be bound.
@@ -111,21 +112,21 @@ fn refused<'b>(
     directory: &Path,
     user_home: Option<&Path>,
     mut others: impl Iterator<Item = &'b Binding>,
-) -> Option<GitLeftReason> {
+) -> Option<GitUnboundReason> {
     let vaults = vault.dir().ancestors().nth(2).unwrap_or(vault.dir());
     if let Err(refused) = check_bindable(vaults, directory, user_home, false) {
-        return Some(GitLeftReason::Forbidden(refused.why));
+        return Some(GitUnboundReason::Forbidden(refused.why));
     }
     if let Some(inner) = others.find(|other| other.host_path().starts_with(directory)) {
-        return Some(GitLeftReason::Holds(inner.host_path()));
+        return Some(GitUnboundReason::Holds(inner.host_path()));
     }
     let can = |below: &str, how| access(directory.join(below), how).is_ok();
     let parts = ["", "objects", "refs"];
     if !parts.iter().all(|part| can(part, Access::READ_OK | Access::EXEC_OK)) {
-        return Some(GitLeftReason::Unreadable);
+        return Some(GitUnboundReason::Unreadable);
     }
     let writable = parts.iter().all(|part| can(part, Access::WRITE_OK));
-    (!writable).then_some(GitLeftReason::ReadOnly)
+    (!writable).then_some(GitUnboundReason::ReadOnly)
 }
 
 /// Takes the git directory of the first folder in for somebody who holds the folders, and the vault until it is recorded.
@@ -133,7 +134,7 @@ pub(crate) fn take(
     vault: &Vault,
     actor: &Actor,
     folders: &mut Folders<'_>,
-    options: &HomeOptions<'_>,
+    options: &CommitOptions<'_>,
 ) -> Result<GitDirectory> {
     let Some(taking) = &options.git else { return Ok(GitDirectory::Inside) };
     let found = look(vault, folders.bindings(), taking.user_home.as_deref())?;
@@ -165,8 +166,8 @@ pub(crate) fn take(
         Err(ServiceError::Vault(
             error @ (VaultError::Host(HostError::Io { .. }) | VaultError::ReservedName { .. }),
         )) => {
-            let why = GitLeftReason::Failed(error.to_string());
-            Ok(GitDirectory::Left(LeftGit { directory, why }))
+            let why = GitUnboundReason::Failed(error.to_string());
+            Ok(GitDirectory::Left(UnboundGitDirectory { directory, why }))
         }
         Err(error) => Err(error),
     }
@@ -211,7 +212,7 @@ pub(crate) fn warning(
 ) -> Result<Option<String>> {
     let left = match look(vault, bindings, user_home)? {
         Found::Left(left) => left,
-        Found::Free(directory) => LeftGit { directory, why: GitLeftReason::NotYet },
+        Found::Free(directory) => UnboundGitDirectory { directory, why: GitUnboundReason::NotYet },
         _ => return Ok(None),
     };
     let way = left.way_out().replace("WORKSPACE", workspace);

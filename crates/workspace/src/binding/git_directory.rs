@@ -3,13 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use offshoot_vault::{Binding, Home};
+use offshoot_vault::{Binding, VaultRegistry};
 
 /// What is needed to take a git directory in.
 #[derive(Clone, Debug)]
-pub struct GitTaking<'a> {
+pub struct GitDirectoryOptions<'a> {
     /// Where the vault is found.
-    pub home: &'a Home,
+    pub home: &'a VaultRegistry,
     /// The user's home, which is never bound, nor is anything that holds it.
     pub user_home: Option<PathBuf>,
 }
@@ -29,21 +29,21 @@ pub enum GitDirectory {
         new: bool,
     },
     /// Outside of the first folder, and no part of the vault.
-    Left(LeftGit),
+    Left(UnboundGitDirectory),
 }
 
 /// A git directory that is no part of the vault: what commands commit there is gone when they end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftGit {
+pub struct UnboundGitDirectory {
     /// The git directory.
     pub directory: PathBuf,
     /// Why it is not taken in.
-    pub why: GitLeftReason,
+    pub why: GitUnboundReason,
 }
 
 /// Why a git directory is no part of the vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GitLeftReason {
+pub enum GitUnboundReason {
     /// Nothing brought the vault up to date yet.
     NotYet,
     /// Somebody let go of it.
@@ -68,7 +68,7 @@ pub enum GitLeftReason {
     Above(PathBuf),
 }
 
-impl fmt::Display for GitLeftReason {
+impl fmt::Display for GitUnboundReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotYet => f.write_str("it was not taken in yet"),
@@ -88,7 +88,7 @@ impl fmt::Display for GitLeftReason {
     }
 }
 
-impl fmt::Display for LeftGit {
+impl fmt::Display for UnboundGitDirectory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (directory, why) = (self.directory.display(), &self.why);
         write!(
@@ -98,30 +98,32 @@ impl fmt::Display for LeftGit {
     }
 }
 
-impl LeftGit {
+impl UnboundGitDirectory {
     /// What to do about it.
     pub fn way_out(&self) -> String {
         let directory = self.directory.display();
         match &self.why {
-            GitLeftReason::NotYet => "`offshoot pull -w WORKSPACE` takes it in".to_owned(),
-            GitLeftReason::Removed => {
+            GitUnboundReason::NotYet => "`offshoot pull -w WORKSPACE` takes it in".to_owned(),
+            GitUnboundReason::Removed => {
                 format!("`offshoot binding add {directory}` takes it in again")
             }
-            GitLeftReason::Stranger => {
+            GitUnboundReason::Stranger => {
                 format!("if it is this folder's, `offshoot binding add {directory}` takes it in")
             }
-            GitLeftReason::Missing(_) | GitLeftReason::NoRepository => {
+            GitUnboundReason::Missing(_) | GitUnboundReason::NoRepository => {
                 "`git worktree repair` in the main checkout mends a link that broke".to_owned()
             }
-            GitLeftReason::Unreadable | GitLeftReason::ReadOnly | GitLeftReason::Failed(_) => {
+            GitUnboundReason::Unreadable
+            | GitUnboundReason::ReadOnly
+            | GitUnboundReason::Failed(_) => {
                 "mend that and run `offshoot init`, or clone the repository and work in the clone"
                     .to_owned()
             }
-            GitLeftReason::Above(checkout) => format!(
+            GitUnboundReason::Above(checkout) => format!(
                 "to keep commits, run `offshoot init` in {} and delete this vault",
                 checkout.display()
             ),
-            GitLeftReason::Forbidden(_) | GitLeftReason::Holds(_) => {
+            GitUnboundReason::Forbidden(_) | GitUnboundReason::Holds(_) => {
                 "clone the repository and work in the clone".to_owned()
             }
         }

@@ -6,7 +6,7 @@ use super::git::take;
 use super::git_directory::GitDirectory;
 use super::host::require_same;
 use super::service::BindingService;
-use crate::commit::{Direction, Folders, HomeOptions};
+use crate::commit::{CommitOptions, Direction, Folders};
 use crate::error::Result;
 
 /// What bringing the main line up to date did.
@@ -26,20 +26,20 @@ impl BindingService<'_> {
     /// Makes the main line what is in the vault's folders now; only files that changed are read. What was interrupted in the
     /// folders is settled first: nothing is captured from a folder that is half changed. Fails where another folder lies in the
     /// place of a bound one.
-    pub fn refresh(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
+    pub fn refresh(&self, options: &CommitOptions<'_>) -> Result<Refreshed> {
         self.take_in(options, require_same)
     }
 
     /// The same for folders that somebody asked to take as they are: whatever lies in the places of the bound ones is bound from here on.
     /// What was interrupted in those that lay there before is given up.
-    pub fn adopt(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
-        let options = HomeOptions { settle: Some(Direction::Leave), ..options.clone() };
+    pub fn adopt(&self, options: &CommitOptions<'_>) -> Result<Refreshed> {
+        let options = CommitOptions { settle: Some(Direction::Leave), ..options.clone() };
         self.take_in(&options, |_| Ok(()))
     }
 
     fn take_in(
         &self,
-        options: &HomeOptions<'_>,
+        options: &CommitOptions<'_>,
         check: fn(&[Binding]) -> Result<()>,
     ) -> Result<Refreshed> {
         let mut folders = Folders::lock(self.vault, &self.actor, options)?;

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::folders::Folders;
 use super::note::Note;
-use super::options::HomeEvent;
+use super::options::CommitEvent;
 use super::record::{Recorded, record};
 use crate::error::{Result, ServiceError};
 use crate::git::{is_index_of, is_object, within_repository};
@@ -33,7 +33,7 @@ impl<'a> Folders<'a> {
         let Some(plan) = self.plan(before, after)? else { return Ok(None) };
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
         // What is staged lies in the folder already.
-        self.tell(HomeEvent::Changing);
+        self.tell(CommitEvent::Changing);
         let mut apply = self.stage(plan, value)?;
         self.know_rewritten(&mut apply, note);
         match apply.swap() {
@@ -122,11 +122,11 @@ impl<'a> Folders<'a> {
     }
 
     fn tell_kept(&self, kept: Vec<Kept>) {
-        kept.into_iter().for_each(|kept| self.tell(HomeEvent::Kept(kept)));
+        kept.into_iter().for_each(|kept| self.tell(CommitEvent::Kept(kept)));
     }
 
     /// Says something to whoever wants to know.
-    pub(super) fn tell(&self, event: HomeEvent) {
+    pub(super) fn tell(&self, event: CommitEvent) {
         if let Some(told) = self.options.told {
             told(&event);
         }
@@ -153,7 +153,7 @@ impl<'a> Folders<'a> {
         };
         let problems: Vec<ApplyProblem> = plan.problems().iter().map(known).collect();
         if problems.is_empty() {
-            plan.notes().iter().for_each(|note| self.tell(HomeEvent::Note(note.clone())));
+            plan.notes().iter().for_each(|note| self.tell(CommitEvent::Note(note.clone())));
             return Ok(Some(plan));
         }
         if problems.iter().all(|problem| problem.is_stale()) {

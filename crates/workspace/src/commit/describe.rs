@@ -4,7 +4,7 @@ use offshoot_tree::EntryKind;
 use offshoot_tree::diff::{Change, ChangeKind};
 
 use crate::git::git_directory;
-use crate::standing::Standing;
+use crate::standing::PathContext;
 
 /// The longest part of a message in the operation log.
 const LONGEST: usize = 72;
@@ -20,7 +20,7 @@ pub(super) fn count(changes: &[Change]) -> usize {
 pub(super) fn message(
     workspace: &str,
     (changes, metadata): (&[Change], &[Change]),
-    reader: &Standing,
+    reader: &PathContext,
 ) -> String {
     let files = changes.iter().filter(|change| change.entry().kind() != EntryKind::Directory);
     let names: Vec<String> =

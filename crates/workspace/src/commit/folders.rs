@@ -11,7 +11,7 @@ use offshoot_vault::{
     SkipReason, Snapshot, Vault, VaultError,
 };
 
-use super::options::HomeOptions;
+use super::options::CommitOptions;
 use crate::binding::{capture, named, require_same, shared_directories};
 use crate::error::{Result, ServiceError};
 use crate::git::{GitFolder, GitOptions, check_folder, is_git_directory};
@@ -21,7 +21,7 @@ use crate::git::{GitFolder, GitOptions, check_folder, is_git_directory};
 pub(crate) struct Folders<'a> {
     pub(super) vault: &'a Vault,
     pub(super) actor: &'a Actor,
-    pub(super) options: &'a HomeOptions<'a>,
+    pub(super) options: &'a CommitOptions<'a>,
     pub(super) lock: FolderLock,
     /// Keeps other vaults away that have the same git directory.
     shared: Vec<SharedLock>,
@@ -33,7 +33,7 @@ impl<'a> Folders<'a> {
     pub(crate) fn lock(
         vault: &'a Vault,
         actor: &'a Actor,
-        options: &'a HomeOptions<'a>,
+        options: &'a CommitOptions<'a>,
     ) -> Result<Self> {
         let shared = shared_by(&vault.bindings()?);
         let around = shared.iter().filter_map(|directory| directory.parent().map(Path::to_owned));
@@ -45,7 +45,11 @@ impl<'a> Folders<'a> {
     }
 
     /// The same, whatever other vaults left.
-    fn lock_own(vault: &'a Vault, actor: &'a Actor, options: &'a HomeOptions<'a>) -> Result<Self> {
+    fn lock_own(
+        vault: &'a Vault,
+        actor: &'a Actor,
+        options: &'a CommitOptions<'a>,
+    ) -> Result<Self> {
         let lock = vault.lock_folders(Some(options.wait))?;
         let bindings = vault.bindings()?;
         let shared = vec![vault.lock_shared(&shared_by(&bindings), options.wait)?];

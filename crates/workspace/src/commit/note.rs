@@ -6,7 +6,7 @@ use offshoot_vault::{Actor, WorkspaceState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::git::GitAsked;
+use crate::git::GitCommitRequest;
 
 /// What an apply is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ pub(super) struct CommitRecord {
     pub(super) execs: Vec<Id>,
     /// The git commit that is to be made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) git: Option<GitAsked>,
+    pub(super) git: Option<GitCommitRequest>,
 }
 
 /// A commit that is taken back, or brought back.

@@ -6,12 +6,12 @@ use offshoot_tree::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
 use super::settled::{Direction, Settled};
-use crate::binding::GitTaking;
+use crate::binding::GitDirectoryOptions;
 use crate::git::GitOptions;
 
 /// How files come home.
 #[derive(Clone)]
-pub struct HomeOptions<'a> {
+pub struct CommitOptions<'a> {
     /// How folders are read.
     pub import: ImportOptions,
     /// How states are merged.
@@ -21,16 +21,16 @@ pub struct HomeOptions<'a> {
     /// Which way to settle what was interrupted and can be settled neither way by itself.
     pub settle: Option<Direction>,
     /// How the first folder's git directory is taken in where it lies outside; without it that is left.
-    pub git: Option<GitTaking<'a>>,
+    pub git: Option<GitDirectoryOptions<'a>>,
     /// How git is run where an interrupted undo had moved a branch of it; without it that stays.
     pub git_program: Option<GitOptions>,
     /// Told about what people should know beside the outcome, at once, since it holds also where something fails later.
-    pub told: Option<&'a dyn Fn(&HomeEvent)>,
+    pub told: Option<&'a dyn Fn(&CommitEvent)>,
 }
 
 /// Something that people should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HomeEvent {
+pub enum CommitEvent {
     /// From now on the folder is being changed.
     Changing,
     /// What was interrupted before is settled now.
@@ -44,14 +44,14 @@ pub enum HomeEvent {
 /// A command may run for as long as it wants, so who waits for it is told soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-impl HomeOptions<'_> {
+impl CommitOptions<'_> {
     /// How long to wait for a workspace that a command runs in.
     pub(super) fn lock_wait(&self) -> Duration {
         self.wait.min(LONGEST_WAIT)
     }
 }
 
-impl Default for HomeOptions<'_> {
+impl Default for CommitOptions<'_> {
     fn default() -> Self {
         Self {
             import: ImportOptions::default(),
@@ -65,10 +65,10 @@ impl Default for HomeOptions<'_> {
     }
 }
 
-impl std::fmt::Debug for HomeOptions<'_> {
+impl std::fmt::Debug for CommitOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { import, merge, wait, settle, git, git_program: _, told: _ } = self;
-        f.debug_struct("HomeOptions")
+        f.debug_struct("CommitOptions")
             .field("import", import)
             .field("merge", merge)
             .field("wait", wait)

@@ -11,22 +11,22 @@ use super::service::CommitService;
 use super::settle::settle_interrupted;
 use crate::error::Result;
 use crate::git::{
-    CameHome, GitAsked, GitCommit, GitDue, GitFolder, GitOptions, GitReport, forget_git_due,
-    git_due_of,
+    CommittedChanges, DueGitCommit, GitCommit, GitCommitRequest, GitFolder, GitOptions, GitReport,
+    forget_git_due, git_due_of,
 };
 
 /// A commit whose git commit is still to be made.
 #[derive(Clone, Debug)]
-pub struct Owed {
+pub struct PendingGitCommit {
     /// What the commit did.
     pub outcome: CommitOutcome,
     /// How its git commit was asked for.
-    pub asked: GitAsked,
+    pub asked: GitCommitRequest,
 }
 
 impl CommitService<'_> {
     /// The commit of a workspace whose git commit is still to be made, if there is one. What was interrupted in the folders is settled first.
-    pub fn owed(&self, workspace: &Workspace) -> Result<Option<Owed>> {
+    pub fn owed(&self, workspace: &Workspace) -> Result<Option<PendingGitCommit>> {
         let vault = self.vault;
         settle_interrupted(vault, &self.actor, &self.options)?;
         match git_due_of(vault, &workspace.id)? {
@@ -36,15 +36,15 @@ impl CommitService<'_> {
     }
 
     /// Whether the git commit of a workspace is still to be made. Where git has everything by now, that is forgotten.
-    pub fn is_owed(&self, workspace: &Workspace, git: &GitOptions) -> Result<bool> {
+    pub fn has_pending_git_commit(&self, workspace: &Workspace, git: &GitOptions) -> Result<bool> {
         let Some(due) = git_due_of(self.vault, &workspace.id)? else { return Ok(false) };
-        let Owed { outcome, .. } = self.owed_of(workspace, due)?;
+        let PendingGitCommit { outcome, .. } = self.owed_of(workspace, due)?;
         let bindings = self.vault.bindings()?;
         let Some(first) = bindings.iter().find(|binding| binding.at().is_top()) else {
             return Ok(true);
         };
         let commit = GitCommit::prepare(GitFolder::require(&first.host_path(), git)?)?;
-        let came = CameHome {
+        let came = CommittedChanges {
             at: &VaultPath::top(),
             changes: &outcome.brought,
             before: outcome.before,
@@ -60,7 +60,7 @@ impl CommitService<'_> {
         Ok(false)
     }
 
-    fn owed_of(&self, workspace: &Workspace, due: GitDue) -> Result<Owed> {
+    fn owed_of(&self, workspace: &Workspace, due: DueGitCommit) -> Result<PendingGitCommit> {
         let vault = self.vault;
         let sides = CommitRefs::of(&vault.operation(&due.commit)?)?;
         let (before, after) =
@@ -99,6 +99,6 @@ impl CommitService<'_> {
             after: after.root,
             report: ImportReport::default(),
         };
-        Ok(Owed { outcome, asked: due.asked })
+        Ok(PendingGitCommit { outcome, asked: due.asked })
     }
 }

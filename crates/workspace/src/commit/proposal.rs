@@ -14,8 +14,8 @@ use super::kept_out::kept_out;
 use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_vcs_path,
-    merge_repositories,
+    GitReport, HeldBackCheckouts, Meeting, MergedRepositories, RepositoryMerge, UnclearRefs,
+    is_vcs_path, merge_repositories,
 };
 use crate::side_label::HEAD_LABEL;
 
@@ -102,7 +102,7 @@ impl Proposal {
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
         let meetings = [Vec::new(), meetings(vault, tip, &proposal.common)?];
         let (held, left_out) = (&proposal.selected.checkouts(), &left_out(&proposal.selected.held));
-        let unclear = Unclear::Apart;
+        let unclear = UnclearRefs::Apart;
         let how = How { target: 0, unclear, meetings: &meetings, held, left_out };
         match merge(vault, base, &sides, &how, options) {
             Ok(MergedRepositories { merged, report, directories }) => {
@@ -239,11 +239,11 @@ pub(super) struct How<'a> {
     /// The side that is changed.
     pub(super) target: usize,
     /// What becomes of refs that are not clear.
-    pub(super) unclear: Unclear,
+    pub(super) unclear: UnclearRefs,
     /// For each side, when it took the target in.
     pub(super) meetings: &'a [Vec<Meeting>],
     /// What was held back of the other sides' checkouts.
-    pub(super) held: &'a HeldCheckouts,
+    pub(super) held: &'a HeldBackCheckouts,
     /// Files that are not brought though they were changed.
     pub(super) left_out: &'a [VaultPath],
 }

@@ -7,7 +7,7 @@ use offshoot_tree::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
-use super::options::HomeOptions;
+use super::options::CommitOptions;
 use super::outcome::{GitFollowed, Pulled};
 use super::proposal::side;
 use super::record::content_of;
@@ -18,8 +18,8 @@ use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    FOLLOW, GitReport, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, is_vcs_path,
-    merge_repositories,
+    FOLLOW, GitReport, HeldBackCheckouts, MergedRepositories, RepositoryMerge, UnclearRefs,
+    is_vcs_path, merge_repositories,
 };
 use crate::mtimes::{is_time_alone, stamp};
 use crate::side_label::HEAD_LABEL;
@@ -34,7 +34,7 @@ const ATTEMPTS: usize = 8;
 pub struct PullService<'a> {
     vault: &'a Vault,
     actor: Actor,
-    options: HomeOptions<'a>,
+    options: CommitOptions<'a>,
     diff: DiffOptions,
     tracked: Tracked<'a>,
 }
@@ -44,7 +44,7 @@ impl<'a> PullService<'a> {
     pub fn new(
         vault: &'a Vault,
         actor: &Actor,
-        options: HomeOptions<'a>,
+        options: CommitOptions<'a>,
         diff: DiffOptions,
     ) -> Self {
         Self { vault, actor: actor.clone(), options, diff, tracked: &|_| Ok(false) }
@@ -251,8 +251,8 @@ pub(super) fn merge_head(
     let base = vault.merge_base(&ids)?;
     let sides = [side(workspace, tip.root), side(HEAD_LABEL, seen)];
     let inputs = MergeInputs { base: &base, sides: &sides };
-    let unclear = Unclear::Apart;
-    let (held, left_out) = (&HeldCheckouts::default(), &[]);
+    let unclear = UnclearRefs::Apart;
+    let (held, left_out) = (&HeldBackCheckouts::default(), &[]);
     let merge =
         RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held, left_out };
     merge_repositories(vault, &merge)

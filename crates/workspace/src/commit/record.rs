@@ -10,7 +10,7 @@ use offshoot_vault::{
 use super::commit_refs::CommitRefs;
 use super::note::{CommitRecord, Note, Record, RevertRecord};
 use crate::error::Result;
-use crate::git::{GitAsked, GitDue, clear_due, git_move_of, set_due};
+use crate::git::{DueGitCommit, GitCommitRequest, clear_due, git_move_of, set_due};
 
 /// Why the snapshot was made that has what a commit left in its workspace.
 pub(crate) const KEPT: &str = "keep";
@@ -73,7 +73,7 @@ fn record_commit(
             tx.mark_applied(apply)?;
         }
         if let Some(asked) = commit.git.clone() {
-            let due = GitDue::of(now.id, tx.operation(), asked);
+            let due = DueGitCommit::of(now.id, tx.operation(), asked);
             set_due(tx, due)?;
         }
         Ok(Some(on_main.id))
@@ -94,7 +94,7 @@ fn record_revert(
     let content = content_of(vault, &revert.root.0)?;
     // A git commit is moved after the files.
     let had_git = revert.redo && git_move_of(vault, &target)?.is_some();
-    let asked = GitAsked::default();
+    let asked = GitCommitRequest::default();
     let mut recorded = None;
     let kind = if revert.redo { REDO } else { UNDO };
     let said = vault.snapshot(&sides.after.head)?.message.unwrap_or_default();
@@ -117,7 +117,7 @@ fn record_revert(
             tx.mark_applied(apply)?;
         }
         match (revert.redo, had_git) {
-            (true, true) => set_due(tx, GitDue::of(*id, target.id, asked))?,
+            (true, true) => set_due(tx, DueGitCommit::of(*id, target.id, asked))?,
             (true, false) => {}
             (false, _) => clear_due(tx, id)?,
         }

@@ -17,13 +17,13 @@ use offshoot_vault::{
 use super::commit_refs::{CommitRefs, RefValues};
 use super::folders::Folders;
 use super::note::{Hex, Note, Record, RevertRecord};
-use super::options::HomeOptions;
+use super::options::CommitOptions;
 use super::proposal::side;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, HeldCheckouts, RepositoryMerge,
-    Unclear, checked_out, first_index, forget_git_due, git_due_of, git_move_of, is_vcs_path,
-    merge_repositories, settle_git_due, shared_dir,
+    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, HeldBackCheckouts,
+    RepositoryMerge, UnclearRefs, checked_out, first_index, forget_git_due, git_due_of,
+    git_move_of, is_vcs_path, merge_repositories, settle_git_due, shared_dir,
 };
 use crate::ignore_rules::text_at;
 use crate::side_label::HEAD_LABEL;
@@ -38,7 +38,7 @@ const ATTEMPTS: usize = 3;
 pub(crate) struct Reverter<'a> {
     pub(crate) vault: &'a Vault,
     pub(crate) actor: &'a Actor,
-    pub(crate) options: &'a HomeOptions<'a>,
+    pub(crate) options: &'a CommitOptions<'a>,
     /// How git is run where a commit comes with a git commit; without it, that one stays.
     pub(crate) git: Option<&'a GitOptions>,
 }
@@ -271,8 +271,8 @@ impl Reverter<'_> {
         // Only paths that the commit changed are touched, so nothing follows what it moved.
         let options =
             MergeOptions { renames: false, directory_renames: false, ..self.options.merge };
-        let (options, unclear) = (&options, Unclear::Stay);
-        let (held, left_out) = (&HeldCheckouts::default(), &[]);
+        let (options, unclear) = (&options, UnclearRefs::Stay);
+        let (held, left_out) = (&HeldBackCheckouts::default(), &[]);
         let merge =
             RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held, left_out };
         let both = merge_repositories(self.vault, &merge)?;

@@ -8,7 +8,7 @@ use offshoot_vault::{Actor, Imported, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
-use super::options::HomeOptions;
+use super::options::CommitOptions;
 use super::outcome::CommitOutcome;
 use super::proposal::{How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
@@ -16,10 +16,12 @@ use super::{describe, execs, inaccessible, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitAsked, GitReport, HeldCheckouts, Meeting, Unclear, is_index_refresh};
+use crate::git::{
+    GitCommitRequest, GitReport, HeldBackCheckouts, Meeting, UnclearRefs, is_index_refresh,
+};
 use crate::mtimes::stamp;
 use crate::side_label::HEAD_LABEL;
-use crate::standing::Standing;
+use crate::standing::PathContext;
 use crate::workspace_lock::lock_workspace;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
@@ -39,7 +41,7 @@ pub struct CommitRequest<'a> {
     /// Which times files get.
     pub times: CommitTimes,
     /// The git commit that is made of it afterwards: it is remembered as long as it is not.
-    pub git: Option<GitAsked>,
+    pub git: Option<GitCommitRequest>,
 }
 
 /// Brings what workspaces changed into the bound folders.
@@ -47,7 +49,7 @@ pub struct CommitRequest<'a> {
 pub struct CommitService<'a> {
     pub(super) vault: &'a Vault,
     pub(super) actor: Actor,
-    pub(super) options: HomeOptions<'a>,
+    pub(super) options: CommitOptions<'a>,
     diff: DiffOptions,
 }
 
@@ -78,7 +80,7 @@ impl<'a> CommitService<'a> {
     pub fn new(
         vault: &'a Vault,
         actor: &Actor,
-        options: HomeOptions<'a>,
+        options: CommitOptions<'a>,
         diff: DiffOptions,
     ) -> Self {
         Self { vault, actor: actor.clone(), options, diff }
@@ -119,7 +121,7 @@ impl<'a> CommitService<'a> {
         let inputs =
             ProposalInputs { workspace: &workspace, tip: &tip, head: &head, main: captured.root };
         let plan = self.plan(&inputs, request)?;
-        let reader = Standing::outside(self.vault)?;
+        let reader = PathContext::outside(self.vault)?;
         let mut outcome = outcome((&workspace, &tip), request, &captured, &plan, &reader);
         if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
@@ -168,9 +170,9 @@ impl<'a> CommitService<'a> {
                 let meetings = [Vec::new(), turned.collect()];
                 let how = How {
                     target: 0,
-                    unclear: Unclear::Follow,
+                    unclear: UnclearRefs::Follow,
                     meetings: &meetings,
-                    held: &HeldCheckouts::default(),
+                    held: &HeldBackCheckouts::default(),
                     left_out: &[],
                 };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
@@ -237,7 +239,7 @@ fn outcome(
     request: &CommitRequest<'_>,
     captured: &Imported,
     plan: &Plan,
-    reader: &Standing,
+    reader: &PathContext,
 ) -> CommitOutcome {
     let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
     let default = || describe::message(&workspace.name, (brought, &plan.metadata), reader);

@@ -5,13 +5,13 @@ use std::path::Path;
 use offshoot_protocol::SettleOutcome;
 use offshoot_store::Id;
 use offshoot_vault::{
-    Actor, Apply, ApplyError, ApplyProblem, Binding, Came, Home, HomeError, Vault,
+    Actor, Apply, ApplyError, ApplyProblem, Binding, Came, Vault, VaultRegistry, VaultRegistryError,
 };
 use serde_json::Value;
 
 use super::folders::Folders;
 use super::note::Note;
-use super::options::{HomeEvent, HomeOptions};
+use super::options::{CommitEvent, CommitOptions};
 use super::record;
 use super::settled::{Direction, Settled};
 use crate::error::{Result, ServiceError};
@@ -20,13 +20,13 @@ use crate::git::{forget_git_due, git_undos};
 /// Deletes a vault with everything in it. What was interrupted in its folders is settled first, as far as they are there: nobody could do
 /// that afterwards.
 pub fn delete_vault(
-    registry: &Home,
+    registry: &VaultRegistry,
     name: &str,
     actor: &Actor,
-    options: &HomeOptions<'_>,
+    options: &CommitOptions<'_>,
 ) -> Result<()> {
     let refused = match registry.delete(name) {
-        Err(refused @ HomeError::HalfChanged { .. }) => refused,
+        Err(refused @ VaultRegistryError::HalfChanged { .. }) => refused,
         other => return Ok(other?),
     };
     // One that is damaged, or too new, can be settled by nobody here.
@@ -36,8 +36,8 @@ pub fn delete_vault(
     Ok(registry.delete(name)?)
 }
 
-/// Settles what was interrupted in the folders of a vault, where anything was; [`HomeOptions::told`] hears of it.
-pub fn settle_interrupted(vault: &Vault, actor: &Actor, options: &HomeOptions<'_>) -> Result<()> {
+/// Settles what was interrupted in the folders of a vault, where anything was; [`CommitOptions::told`] hears of it.
+pub fn settle_interrupted(vault: &Vault, actor: &Actor, options: &CommitOptions<'_>) -> Result<()> {
     if vault.interrupted_applies()?.is_empty() && git_undos(vault)?.is_empty() {
         return Ok(());
     }
@@ -81,14 +81,14 @@ impl<'a> Folders<'a> {
                 forget_git_due(self.vault, self.actor, &due.workspace)?;
                 let summary = format!("undo of commit {}", due.commit.short());
                 let settled = Settled { apply: due.commit, summary, how: SettleOutcome::TakenBack };
-                self.tell(HomeEvent::Settled(settled));
+                self.tell(CommitEvent::Settled(settled));
             }
         }
         Ok(())
     }
 
     fn tell_settled(&self, apply: Id, note: &Note, how: SettleOutcome) {
-        self.tell(HomeEvent::Settled(Settled { apply, summary: note.summary(), how }));
+        self.tell(CommitEvent::Settled(Settled { apply, summary: note.summary(), how }));
     }
 
     fn settle_one(&self, mut apply: Apply<'a>, note: &Note) -> Result<SettleOutcome> {

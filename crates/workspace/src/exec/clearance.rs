@@ -11,7 +11,7 @@ use offshoot_sandbox::Stdin;
 use offshoot_store::Id;
 
 use super::envelope::ExecutionResult;
-use super::request::{CommandLine, ExecutionPlace, ExecutionRequest};
+use super::request::{CommandLine, ExecutionRequest, ExecutionWorkspace};
 use crate::error::{Result, ServiceError};
 use crate::policy::{CommandPaths, context_of, judge};
 
@@ -294,8 +294,8 @@ fn digest(
     ];
     feed.word(&flags);
     match place {
-        ExecutionPlace::Workspace(name) => feed.os(name),
-        ExecutionPlace::Fork { from, lifetime } => {
+        ExecutionWorkspace::Workspace(name) => feed.os(name),
+        ExecutionWorkspace::Fork { from, lifetime } => {
             feed.list(from, |feed, from| feed.os(from));
             feed.word(lifetime);
         }

@@ -42,7 +42,7 @@ pub struct ExecutionRequest {
     /// It may change nothing.
     pub read_only: bool,
     /// Where it runs.
-    pub place: ExecutionPlace,
+    pub place: ExecutionWorkspace,
     /// When to make a checkpoint.
     pub checkpoint: CheckpointMode,
     /// What it may reach.
@@ -105,7 +105,7 @@ pub(crate) fn shell_word(text: &str) -> String {
 
 /// Where a command runs, as it was asked for: nothing is looked up before the command may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExecutionPlace {
+pub enum ExecutionWorkspace {
     /// In the workspace of this name, or of an id that starts with it. Where there is none, it is forked from the main line.
     Workspace(String),
     /// In a new one.
@@ -117,7 +117,7 @@ pub enum ExecutionPlace {
     },
 }
 
-impl ExecutionPlace {
+impl ExecutionWorkspace {
     /// The workspace that was named.
     pub fn workspace(&self) -> Option<&str> {
         match self {

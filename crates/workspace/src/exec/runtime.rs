@@ -22,7 +22,7 @@ use super::folders::{self, Shown};
 use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::quiet::quieten;
-use super::request::{ExecutionPlace, ExecutionRequest};
+use super::request::{ExecutionRequest, ExecutionWorkspace};
 use super::unseen;
 use crate::binding::git_warning;
 use crate::cache::may_fetch;
@@ -242,7 +242,7 @@ impl<'a> ProxyRuntime<'a> {
         let resolver = Resolver::new(self.vault);
         let service = WorkspaceService::new(self.vault, &request.actor);
         match &request.place {
-            ExecutionPlace::Workspace(name) => {
+            ExecutionWorkspace::Workspace(name) => {
                 if let Some(found) = resolver.look_up(name)? {
                     return Ok(Some((found, false)));
                 }
@@ -260,7 +260,7 @@ impl<'a> ProxyRuntime<'a> {
                 }
                 Ok(Some((made, true)))
             }
-            ExecutionPlace::Fork { from, lifetime } => {
+            ExecutionWorkspace::Fork { from, lifetime } => {
                 let from = match from {
                     Some(text) => resolver.point(text, None)?,
                     None => resolver.head()?,

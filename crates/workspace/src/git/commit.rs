@@ -24,7 +24,7 @@ use super::moved::{move_refs, step, step_through};
 use super::own_index::OwnIndex;
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
-pub use came_home::{CameHome, GitWords};
+pub use came_home::{CommittedChanges, GitCommitMessage};
 use committed::commit_note;
 pub use committed::{AboutTo, GitCommitted};
 use join::Kept;
@@ -35,7 +35,7 @@ use wanted::Wanted;
 
 impl GitCommit {
     /// Fails where what comes home is in files that the person changed too: a commit of them would hold more than the workspace's work.
-    pub fn check(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+    pub fn check(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<()> {
         let wanted = self.wanted(vault, came)?;
         let paths = |both: &BTreeSet<Vec<u8>>| -> Vec<VaultPath> {
             both.iter().filter_map(|path| self.vault_path(came.at, path)).collect()
@@ -54,7 +54,7 @@ impl GitCommit {
     }
 
     /// Fails where commits that were kept apart before would be merged, and cannot be. Git gets the objects of the merge for that.
-    pub fn check_join(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+    pub fn check_join(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<()> {
         match self.tracked_or_not_ignored(self.wanted(vault, came)?)?.is_empty() {
             true => self.joined(vault, came).map(drop),
             false => Ok(()),
@@ -62,7 +62,7 @@ impl GitCommit {
     }
 
     /// The same, and git gets nothing.
-    pub fn check_planned_join(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+    pub fn check_planned_join(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<()> {
         // What is kept apart only now is found once the files are home.
         if Kept::find(&self.folder, came.git)?.is_none() {
             return Ok(());
@@ -74,7 +74,11 @@ impl GitCommit {
     }
 
     /// The same commit in a repository that goes with what is given first.
-    fn rehearsed(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<(Rehearsal, Self)>> {
+    fn rehearsed(
+        &self,
+        vault: &Vault,
+        came: &CommittedChanges<'_>,
+    ) -> Result<Option<(Rehearsal, Self)>> {
         let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else { return Ok(None) };
         let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
         let (folder, overlooked) = (rehearsal.folder.clone(), self.overlooked.clone());
@@ -87,8 +91,8 @@ impl GitCommit {
     pub fn plan(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
-        words: &GitWords<'_>,
+        came: &CommittedChanges<'_>,
+        words: &GitCommitMessage<'_>,
     ) -> Result<Option<GitCommitted>> {
         let Some((_rehearsal, commit)) = self.rehearsed(vault, came)? else {
             return self.plan_files(vault, came);
@@ -100,7 +104,11 @@ impl GitCommit {
     }
 
     /// The same where nothing but the commit comes into the repository.
-    fn plan_files(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitCommitted>> {
+    fn plan_files(
+        &self,
+        vault: &Vault,
+        came: &CommittedChanges<'_>,
+    ) -> Result<Option<GitCommitted>> {
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
             return Ok(None);
@@ -125,8 +133,8 @@ impl GitCommit {
     pub fn commit(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
-        words: &GitWords<'_>,
+        came: &CommittedChanges<'_>,
+        words: &GitCommitMessage<'_>,
         about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.check(vault, came)?;
@@ -136,8 +144,8 @@ impl GitCommit {
     fn make(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
-        words: &GitWords<'_>,
+        came: &CommittedChanges<'_>,
+        words: &GitCommitMessage<'_>,
         about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.folder.check_at_rest()?;
@@ -186,7 +194,7 @@ impl GitCommit {
     fn merged(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
+        came: &CommittedChanges<'_>,
         parent: Option<&str>,
         tree: &str,
         wanted: &[Wanted],
@@ -277,7 +285,7 @@ impl GitCommit {
         Ok(())
     }
 
-    fn message(&self, words: &GitWords<'_>) -> String {
+    fn message(&self, words: &GitCommitMessage<'_>) -> String {
         let execs = words.execs.iter().map(|exec| (EXEC, exec.to_string()));
         let trailers: Vec<_> = execs.chain([(WORKSPACE, words.workspace.to_owned())]).collect();
         with_trailers(words.message, &trailers)

@@ -12,7 +12,7 @@ use crate::error::Result;
 
 /// A git commit that is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GitAsked {
+pub struct GitCommitRequest {
     /// Who made it, where somebody else than git is configured for was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
@@ -20,14 +20,14 @@ pub struct GitAsked {
 
 /// A git commit that is still to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GitDue {
+pub struct DueGitCommit {
     /// The workspace whose changes came home.
     pub workspace: Id,
     /// The operation that brought them.
     pub commit: Id,
     /// How it was asked for.
     #[serde(default)]
-    pub asked: GitAsked,
+    pub asked: GitCommitRequest,
     /// What git is about to do for it. Where the ref is there already, it was done, and only not remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) moving: Option<GitMove>,
@@ -36,15 +36,15 @@ pub struct GitDue {
     pub(crate) undone: Vec<GitMove>,
 }
 
-impl GitDue {
+impl DueGitCommit {
     /// One that nobody has begun with.
-    pub(crate) fn of(workspace: Id, commit: Id, asked: GitAsked) -> Self {
+    pub(crate) fn of(workspace: Id, commit: Id, asked: GitCommitRequest) -> Self {
         Self { workspace, commit, asked, moving: None, undone: Vec::new() }
     }
 }
 
 /// The git commits that are still to be made, of workspaces that are there.
-pub fn git_dues(vault: &Vault) -> Result<Vec<GitDue>> {
+pub fn git_dues(vault: &Vault) -> Result<Vec<DueGitCommit>> {
     let mut dues = parsed(vault.git_due()?.as_deref());
     dues.retain(|due| due.undone.is_empty());
     if !dues.is_empty() {
@@ -55,14 +55,14 @@ pub fn git_dues(vault: &Vault) -> Result<Vec<GitDue>> {
 }
 
 /// Undos that moved refs of git back, or were about to, and are not recorded.
-pub(crate) fn git_undos(vault: &Vault) -> Result<Vec<GitDue>> {
+pub(crate) fn git_undos(vault: &Vault) -> Result<Vec<DueGitCommit>> {
     let mut dues = parsed(vault.git_due()?.as_deref());
     dues.retain(|due| !due.undone.is_empty());
     Ok(dues)
 }
 
 /// The one of a workspace.
-pub(crate) fn git_due_of(vault: &Vault, workspace: &Id) -> Result<Option<GitDue>> {
+pub(crate) fn git_due_of(vault: &Vault, workspace: &Id) -> Result<Option<DueGitCommit>> {
     Ok(git_dues(vault)?.into_iter().find(|due| due.workspace == *workspace))
 }
 
@@ -82,7 +82,7 @@ pub fn announce_git_commit(
     made: &GitCommitted,
 ) -> Result<()> {
     let Some(due) = git_due_of(vault, workspace)? else { return Ok(()) };
-    let due = GitDue { moving: Some(GitMove::of(made)), ..due };
+    let due = DueGitCommit { moving: Some(GitMove::of(made)), ..due };
     vault.transact("git commit", actor, |tx| set_due(tx, due.clone()))?;
     Ok(())
 }
@@ -92,7 +92,7 @@ pub fn settle_git_due(
     vault: &Vault,
     actor: &Actor,
     folder: &GitFolder,
-    due: &GitDue,
+    due: &DueGitCommit,
 ) -> Result<bool> {
     match &due.moving {
         Some(moving) if moving.is_done(folder)? => {
@@ -112,18 +112,21 @@ pub(crate) fn clear_due(
 }
 
 /// Remembers that one is to be made, in place of another of the same workspace.
-pub(crate) fn set_due(tx: &mut Transaction<'_, '_>, due: GitDue) -> offshoot_vault::Result<()> {
+pub(crate) fn set_due(
+    tx: &mut Transaction<'_, '_>,
+    due: DueGitCommit,
+) -> offshoot_vault::Result<()> {
     change(tx, &due.workspace.clone(), Some(due))
 }
 
 fn change(
     tx: &mut Transaction<'_, '_>,
     workspace: &Id,
-    due: Option<GitDue>,
+    due: Option<DueGitCommit>,
 ) -> offshoot_vault::Result<()> {
     let before = parsed(tx.git_due()?.as_deref());
     let others = before.iter().filter(|other| other.workspace != *workspace).cloned();
-    let after: Vec<GitDue> = others.chain(due).collect();
+    let after: Vec<DueGitCommit> = others.chain(due).collect();
     if after == before {
         return Ok(());
     }
@@ -132,6 +135,6 @@ fn change(
 }
 
 /// What cannot be understood is of a newer version, which sees to it.
-fn parsed(bytes: Option<&[u8]>) -> Vec<GitDue> {
+fn parsed(bytes: Option<&[u8]>) -> Vec<DueGitCommit> {
     bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use offshoot_tree::{VaultPath, display_bytes};
 
-use super::merge::{InUse, WayOn};
+use super::merge::{InUse, NextStep};
 
 /// An error of the git program, or of what was asked of it.
 #[derive(Debug, thiserror::Error)]
@@ -112,7 +112,7 @@ pub enum GitError {
         /// What is in the way.
         why: String,
         /// What to do instead.
-        way: Box<WayOn>,
+        way: Box<NextStep>,
     },
     /// Something else took the place of a directory with a repository in it.
     #[error("{0} cannot be kept: something else took the place of the directory that it is in")]

@@ -39,9 +39,9 @@ pub(crate) use ancestry::gained;
 pub(super) use checkout::Checkout;
 use edit::Edit;
 pub(crate) use own_name::{in_the_way, own_branches};
-pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
+pub use report::{GitEvent, GitNote, GitReport, InUse, NextStep};
 pub(crate) use role::{is_object, is_unknown, object_holder};
-pub use taking::{HeldCheckouts, Meeting, Unclear};
+pub use taking::{HeldBackCheckouts, Meeting, UnclearRefs};
 use taking::{Sides, Taking};
 pub(crate) use vcs_directory::is_vcs_path;
 use vcs_directory::{VcsDirectory, VcsDirectoryKind, changed_vcs_directories};
@@ -58,12 +58,12 @@ pub struct RepositoryMerge<'a> {
     /// The side that is changed; what is in its repositories stays wherever two sides disagree.
     pub target: usize,
     /// What becomes of refs that are not clear.
-    pub unclear: Unclear,
+    pub unclear: UnclearRefs,
     /// For each side, when it took the target's state in, newest first. What is checked out and what is taken whole do not always come
     /// along then, so they are compared with the newest at which both had the same, and with the base where none is given.
     pub meetings: &'a [Vec<Meeting>],
     /// What was held back of the other sides' checkouts.
-    pub held: &'a HeldCheckouts,
+    pub held: &'a HeldBackCheckouts,
     /// Files that other sides changed and do not bring.
     pub left_out: &'a [VaultPath],
 }
@@ -165,9 +165,9 @@ fn quiet_editor<'v>(vault: &'v Vault, root: &RootId, path: &VaultPath) -> Result
 
 /// How one side is taken in.
 struct How<'a> {
-    unclear: Unclear,
+    unclear: UnclearRefs,
     meetings: &'a [Meeting],
-    held: &'a HeldCheckouts,
+    held: &'a HeldBackCheckouts,
     left_out: &'a [VaultPath],
 }
 

@@ -209,7 +209,7 @@ fn trimmed(bytes: Vec<u8>) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_vault::{Actor, Home, ImportOptions, VaultOptions};
+    use offshoot_vault::{Actor, ImportOptions, VaultOptions, VaultRegistry};
 
     use super::*;
 
@@ -222,7 +222,7 @@ mod tests {
         for (name, length) in [("longest", LONGEST), ("longer", LONGEST + 1)] {
             std::fs::File::create(project.join(name)).unwrap().set_len(length).unwrap();
         }
-        let home = Home::new(folder.path().join("home"), VaultOptions::default());
+        let home = VaultRegistry::new(folder.path().join("home"), VaultOptions::default());
         let (options, actor) = (ImportOptions::default(), Actor::user("tester"));
         let vault = home.create("demo", Some(&project), &options, &actor).unwrap().vault;
         let tree = vault.tree(&vault.head().unwrap().root).unwrap();

@@ -17,7 +17,7 @@ use super::history::actor;
 use super::time::time;
 use super::workspace::workspace_name;
 use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult};
-use crate::exec::request::{CommandLine, ExecutionPlace, ExecutionRequest};
+use crate::exec::request::{CommandLine, ExecutionRequest, ExecutionWorkspace};
 use crate::exec::service::state_of;
 use crate::resolve::HEAD;
 
@@ -90,8 +90,8 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         CommandLine::Shell(text) => (vec![Text::new(text.as_bytes())], true),
     };
     let (workspace, from, ephemeral) = match &request.place {
-        ExecutionPlace::Workspace(name) => (Some(name.clone()), None, false),
-        ExecutionPlace::Fork { from, lifetime } => {
+        ExecutionWorkspace::Workspace(name) => (Some(name.clone()), None, false),
+        ExecutionWorkspace::Fork { from, lifetime } => {
             let from = from.as_deref().unwrap_or(HEAD);
             (None, Some(from.to_owned()), lifetime.is_some())
         }

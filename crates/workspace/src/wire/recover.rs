@@ -12,7 +12,7 @@ use super::history::{actor, snapshot};
 use super::import::skip_reason;
 use super::time::time;
 use super::workspace::checkpoint;
-use crate::recover::{Inspected, KeptWork, Recoverable};
+use crate::recover::{Inspected, Recoverable, RecoveredWork};
 
 /// What an interrupted command left.
 pub fn recoverable(found: &Recoverable) -> RecoverableDoc {
@@ -50,7 +50,7 @@ pub fn inspected(inspected: &Inspected) -> RecoverShowDoc {
 }
 
 /// What was kept of an interrupted command.
-pub fn kept(kept: &KeptWork, all: &[Workspace]) -> RecoverKeptDoc {
+pub fn kept(kept: &RecoveredWork, all: &[Workspace]) -> RecoverKeptDoc {
     RecoverKeptDoc {
         exec: kept.note.exec.to_string(),
         workspace: kept.workspace.name.clone(),

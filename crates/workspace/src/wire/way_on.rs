@@ -3,10 +3,10 @@
 use offshoot_protocol::{Goal, WayOnDoc};
 
 use crate::exec::request::shell_word;
-use crate::git::WayOn;
+use crate::git::NextStep;
 
 /// What to do about a ref that was kept apart.
-pub fn way_on(way: &WayOn) -> WayOnDoc {
+pub fn way_on(way: &NextStep) -> WayOnDoc {
     WayOnDoc { goal: way.goal, when: way.when.clone(), commands: way.commands.clone() }
 }
 

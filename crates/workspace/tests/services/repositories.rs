@@ -9,9 +9,10 @@ use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{ExportOptions, ImportOptions};
 use offshoot_workspace::git::{
-    GitEvent, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+    GitEvent, HeldBackCheckouts, MergedRepositories, RepositoryMerge, UnclearRefs,
+    merge_repositories,
 };
-use offshoot_workspace::{CommitRequest, CommitService, HomeOptions, Selection};
+use offshoot_workspace::{CommitOptions, CommitRequest, CommitService, Selection};
 
 use crate::support::Bench;
 
@@ -69,9 +70,9 @@ fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
         inputs,
         options,
         target: 0,
-        unclear: Unclear::Apart,
+        unclear: UnclearRefs::Apart,
         meetings: &[],
-        held: &HeldCheckouts::default(),
+        held: &HeldBackCheckouts::default(),
         left_out: &[],
     };
     let both = merge_repositories(&bench.vault, &merge).unwrap();
@@ -246,7 +247,7 @@ fn what_git_makes_meanwhile_is_not_in_the_way() {
         times: CommitTimes::Now,
         git: None,
     };
-    let options = HomeOptions::default();
+    let options = CommitOptions::default();
     let service = CommitService::new(&bench.vault, &bench.actor, options, DiffOptions::default());
     service.commit(&request).unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use offshoot_tree::TreeError;
 use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
-    Actor, Home, ImportOptions, Scope, Vault, VaultError, VaultOptions, Workspace,
+    Actor, ImportOptions, Scope, Vault, VaultError, VaultOptions, VaultRegistry, Workspace,
 };
 use offshoot_workspace::{
     CheckpointService, Edited, FileService, HistoryService, NewCheckpoint, NewWorkspace, Point,
@@ -158,8 +158,8 @@ impl Bench {
     }
 }
 
-pub(crate) fn home(dir: &Path) -> Home {
-    Home::new(
+pub(crate) fn home(dir: &Path) -> VaultRegistry {
+    VaultRegistry::new(
         dir.join("home"),
         VaultOptions { busy_timeout: Duration::from_secs(60), ..VaultOptions::default() },
     )

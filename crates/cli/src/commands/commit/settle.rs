@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use clap::ValueEnum;
-use offshoot_engine::commit::{Direction, HomeEvent};
+use offshoot_engine::commit::{CommitEvent, Direction};
 use offshoot_engine::vault::Vault;
 use offshoot_protocol::{SettleDoc, SettledDoc};
 
@@ -22,8 +22,8 @@ pub(super) enum Way {
 /// Settles what was interrupted, and does nothing else.
 pub(super) fn run(way: Way, context: &Context, vault: &Vault) -> Result<()> {
     let settled = RefCell::new(Vec::new());
-    let told = |event: &HomeEvent| {
-        if let HomeEvent::Settled(one) = event {
+    let told = |event: &CommitEvent| {
+        if let CommitEvent::Settled(one) = event {
             let (summary, how) = (one.summary.clone(), one.how);
             settled.borrow_mut().push(SettledDoc { summary, how });
         }

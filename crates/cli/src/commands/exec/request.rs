@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use offshoot_engine::exec;
-use offshoot_engine::exec::{Command, ExecutionPlace, ExecutionRequest, Terminal};
+use offshoot_engine::exec::{Command, ExecutionRequest, ExecutionWorkspace, Terminal};
 use offshoot_protocol::ExitCode;
 use rustix::fs::FileType;
 
@@ -69,12 +69,12 @@ fn take_stdin() -> std::io::Result<OwnedFd> {
     Ok(taken)
 }
 
-fn execution_place(options: &Options, context: &Context) -> ExecutionPlace {
+fn execution_place(options: &Options, context: &Context) -> ExecutionWorkspace {
     if let Some(name) = context.workspace_name().filter(|_| options.from.is_none()) {
-        return ExecutionPlace::Workspace(name.to_owned());
+        return ExecutionWorkspace::Workspace(name.to_owned());
     }
     let lifetime = options.ephemeral.then_some(context.config().workspace.ephemeral_ttl);
-    ExecutionPlace::Fork { from: options.from.clone(), lifetime }
+    ExecutionWorkspace::Fork { from: options.from.clone(), lifetime }
 }
 
 /// Whether somebody piped something to this process that nobody read.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use offshoot_engine::file::{Standing, VaultPath};
+use offshoot_engine::file::{PathContext, VaultPath};
 use offshoot_engine::review::{Decision, FoldedReview, Item, PieceKind, decide_all};
 use offshoot_protocol::{ExitCode, Hint};
 
@@ -15,7 +15,7 @@ pub(crate) fn decide(
     review: &mut FoldedReview,
     named: &[OsString],
     decision: &Decision,
-    standing: &Standing,
+    standing: &PathContext,
 ) -> Result<()> {
     for name in named {
         if name.is_empty() {

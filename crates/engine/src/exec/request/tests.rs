@@ -7,7 +7,7 @@ use std::sync::Arc;
 use offshoot_needs::needs;
 use offshoot_protocol::{ExecState, ExitCode};
 use offshoot_workspace::{
-    Cleared, ExecutionEnvelope, ExecutionPlace, ProxyRuntime, RuntimeOptions,
+    Cleared, ExecutionEnvelope, ExecutionWorkspace, ProxyRuntime, RuntimeOptions,
 };
 
 use super::explain;
@@ -39,7 +39,7 @@ impl Site {
 
     /// A command that policy lets run: it leaves a file.
     fn cleared(&self) -> Cleared {
-        let place = ExecutionPlace::Workspace("w".to_owned());
+        let place = ExecutionWorkspace::Workspace("w".to_owned());
         let command = Command::new(["touch", "made"]);
         let request = self.project.engine().request(command, place, None, None);
         self.runtime().clear(request).unwrap()

@@ -15,8 +15,8 @@ use offshoot_protocol::{ErrorBody, ExecEnvelopeDoc, ExecState, ExitCode};
 use offshoot_sandbox::Stdin;
 use offshoot_vault::ListedVault;
 use offshoot_workspace::{
-    ExecService, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult, Resolver,
-    set_aside, wire,
+    ExecService, ExecutionEnvelope, ExecutionRequest, ExecutionResult, ExecutionWorkspace,
+    Resolver, set_aside, wire,
 };
 
 use super::ARGUMENT;
@@ -62,7 +62,7 @@ impl Control {
 pub(crate) fn start(
     program: &Path,
     project: &Arc<Opened>,
-    place: ExecutionPlace,
+    place: ExecutionWorkspace,
     command: Command,
 ) -> Result<Exec> {
     // A name that is looked for in the caller's folder here is not looked for anywhere else later.

@@ -10,7 +10,7 @@ use offshoot_protocol::{CheckpointMode, DriverChoice, ErrorBody, ExecEnvelopeDoc
 use offshoot_sandbox::{Stdin, Stream};
 use offshoot_store::Id;
 use offshoot_vault::Actor;
-use offshoot_workspace::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};
+use offshoot_workspace::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -210,8 +210,8 @@ impl Wanted {
             },
             read_only: *read_only,
             place: match place {
-                ExecutionPlace::Workspace(name) => Place::Workspace(name.clone()),
-                ExecutionPlace::Fork { from, lifetime } => {
+                ExecutionWorkspace::Workspace(name) => Place::Workspace(name.clone()),
+                ExecutionWorkspace::Fork { from, lifetime } => {
                     Place::Fork { from: from.clone(), lifetime: *lifetime }
                 }
             },
@@ -254,8 +254,8 @@ impl Wanted {
             timeout: self.timeout_ms.map_or(ExecutionTimeout::None, ExecutionTimeout::Millis),
             read_only: self.read_only,
             place: match self.place {
-                Place::Workspace(name) => ExecutionPlace::Workspace(name),
-                Place::Fork { from, lifetime } => ExecutionPlace::Fork { from, lifetime },
+                Place::Workspace(name) => ExecutionWorkspace::Workspace(name),
+                Place::Fork { from, lifetime } => ExecutionWorkspace::Fork { from, lifetime },
             },
             checkpoint: self.checkpoint,
             network: self.network,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 use crate::actor::Actor;
-use crate::home::Home;
+use crate::home::VaultRegistry;
 use crate::import::options::ImportOptions;
 use crate::layer::access::{PlainAccess, Reach};
 use crate::layer::written::{OPAQUE, Written};
@@ -22,7 +22,8 @@ fn vault(folder: &Path) -> Vault {
         fs::write(source.join(dir).join(first), dir).unwrap();
         fs::hard_link(source.join(dir).join(first), source.join(dir).join("y")).unwrap();
     }
-    let (home, actor) = (Home::new(folder.join("home"), VaultOptions::default()), Actor::user("t"));
+    let (home, actor) =
+        (VaultRegistry::new(folder.join("home"), VaultOptions::default()), Actor::user("t"));
     home.create("v", Some(&source), &ImportOptions::default(), &actor).unwrap().vault
 }
 

@@ -4,7 +4,9 @@ use offshoot_tree::VaultPath;
 use offshoot_vault::{Actor, Operation, Vault};
 
 use crate::error::Result;
-use crate::git::{GitAsked, GitDue, GitEvent, GitFolder, GitMove, GitReport, set_due};
+use crate::git::{
+    DueGitCommit, GitCommitRequest, GitEvent, GitFolder, GitMove, GitReport, set_due,
+};
 
 /// Something that git is asked to take back or forth, and the repository of the first folder.
 #[derive(Clone)]
@@ -50,8 +52,8 @@ impl Steps {
     ) -> Result<()> {
         let Some(workspace) = target.workspace else { return Ok(()) };
         self.announced.push(part.moved.clone());
-        let due = GitDue::of(workspace, target.id, GitAsked::default());
-        let due = GitDue { undone: self.announced.clone(), ..due };
+        let due = DueGitCommit::of(workspace, target.id, GitCommitRequest::default());
+        let due = DueGitCommit { undone: self.announced.clone(), ..due };
         vault.transact("git commit", actor, |tx| set_due(tx, due))?;
         Ok(())
     }

@@ -3,7 +3,7 @@
 use offshoot_tree::RootId;
 
 use super::held::{Held, HeldReason};
-use crate::git::{HeldCheckouts, Planted, steps, worktree_of};
+use crate::git::{HeldBackCheckouts, Planted, steps, worktree_of};
 
 /// What comes home.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub struct Selected {
 
 impl Selected {
     /// The checkouts that do not come along with the branches that the workspace moved.
-    pub(in crate::commit) fn checkouts(&self) -> HeldCheckouts {
-        let mut held = HeldCheckouts::default();
+    pub(in crate::commit) fn checkouts(&self) -> HeldBackCheckouts {
+        let mut held = HeldBackCheckouts::default();
         for Held { change, reason } in &self.held {
             match reason {
                 HeldReason::Git(Planted::Todo) => {

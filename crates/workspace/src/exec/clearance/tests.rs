@@ -25,7 +25,7 @@ fn request() -> ExecutionRequest {
         record: true,
         timeout: ExecutionTimeout::None,
         read_only: true,
-        place: ExecutionPlace::Workspace("w".to_owned()),
+        place: ExecutionWorkspace::Workspace("w".to_owned()),
         checkpoint: CheckpointMode::Auto,
         network: Network::None,
         driver: DriverChoice::default(),
@@ -75,10 +75,10 @@ fn a_clearance_is_for_one_request() {
         ("record", |request| request.record = false),
         ("timeout", |request| request.timeout = ExecutionTimeout::Millis(1)),
         ("writes", |request| request.read_only = false),
-        ("place", |request| request.place = ExecutionPlace::Workspace("v".to_owned())),
-        ("fork", |request| request.place = ExecutionPlace::Fork { from: None, lifetime: None }),
+        ("place", |request| request.place = ExecutionWorkspace::Workspace("v".to_owned())),
+        ("fork", |request| request.place = ExecutionWorkspace::Fork { from: None, lifetime: None }),
         ("fork of", |request| {
-            request.place = ExecutionPlace::Fork { from: Some("w".to_owned()), lifetime: None };
+            request.place = ExecutionWorkspace::Fork { from: Some("w".to_owned()), lifetime: None };
         }),
         ("checkpoint", |request| request.checkpoint = CheckpointMode::Never),
         ("network", |request| request.network = Network::Host),

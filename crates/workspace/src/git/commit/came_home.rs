@@ -8,7 +8,7 @@ use crate::git::merge::GitReport;
 
 /// What of a vault came into a folder.
 #[derive(Clone, Copy, Debug)]
-pub struct CameHome<'a> {
+pub struct CommittedChanges<'a> {
     /// The folder's place in the vault's tree.
     pub at: &'a VaultPath,
     /// What changed in the folder.
@@ -27,7 +27,7 @@ pub struct CameHome<'a> {
 
 /// What the commit says.
 #[derive(Clone, Copy, Debug)]
-pub struct GitWords<'a> {
+pub struct GitCommitMessage<'a> {
     /// The message.
     pub message: &'a str,
     /// The workspace that it came from.

@@ -8,14 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 
-use super::came_home::{CameHome, GitWords};
+use super::came_home::{CommittedChanges, GitCommitMessage};
 use super::committed::{AboutTo, GitCommitted, commit_note};
 use super::hooks;
 use super::prepared::GitCommit;
 use crate::error::Result;
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
-use crate::git::merge::{GitReport, WayOn, own_branches, short_ref};
+use crate::git::merge::{GitReport, NextStep, own_branches, short_ref};
 use crate::git::moved::{Side, move_index};
 use merged_tree::{MergedTree, is_same};
 
@@ -29,7 +29,7 @@ pub(super) struct Kept {
     /// A checkout uses it, so it stays when it is merged.
     pub(super) in_use: bool,
     /// What to do first, where it cannot be merged at once.
-    first: Option<WayOn>,
+    first: Option<NextStep>,
 }
 
 /// A path as a commit has it: its mode and its object.
@@ -131,7 +131,11 @@ pub(super) struct Joined {
 impl GitCommit {
     /// What a merge of commits of the workspace would be that were kept apart and whose files came home before. Nothing where there are
     /// none. Fails where it cannot be made.
-    pub(super) fn joined(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<Joined>> {
+    pub(super) fn joined(
+        &self,
+        vault: &Vault,
+        came: &CommittedChanges<'_>,
+    ) -> Result<Option<Joined>> {
         let folder = &self.folder;
         let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
         let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
@@ -151,8 +155,8 @@ impl GitCommit {
     pub(super) fn join(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
-        words: &GitWords<'_>,
+        came: &CommittedChanges<'_>,
+        words: &GitCommitMessage<'_>,
         about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         let folder = &self.folder;
@@ -195,7 +199,7 @@ impl GitCommit {
     pub(super) fn is_decided(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
+        came: &CommittedChanges<'_>,
         tree: &str,
         paths: &BTreeSet<&[u8]>,
         left: &[Vec<u8>],
@@ -285,7 +289,7 @@ impl GitCommit {
         let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
         let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
         let parent = self.folder.commit("HEAD")?.unwrap_or_default();
-        let way = WayOn::record(&kept.reference);
+        let way = NextStep::record(&kept.reference);
         let way = if kept.is_unrelated(&self.folder, &parent)? { way.unrelated() } else { way };
         let way = Box::new(if nothing_staged { way } else { way.after_commit() });
         Ok(GitError::CannotJoin { kept: kept.name(), why, way })

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 
-use super::came_home::{CameHome, GitWords};
+use super::came_home::{CommittedChanges, GitCommitMessage};
 use super::committed::{AboutTo, GitCommitted};
 use super::prepared::GitCommit;
 use super::wanted::Wanted;
@@ -24,8 +24,8 @@ impl GitCommit {
     pub fn commit_late(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
-        words: &GitWords<'_>,
+        came: &CommittedChanges<'_>,
+        words: &GitCommitMessage<'_>,
         about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         let moved = self.moved_on(vault, came)?;
@@ -36,7 +36,7 @@ impl GitCommit {
     }
 
     /// Whether git has everything by now that came home before: somebody else committed it, or took it back.
-    pub fn is_settled(&self, vault: &Vault, came: &CameHome<'_>) -> Result<bool> {
+    pub fn is_settled(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<bool> {
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         let Some(head) = self.folder.commit("HEAD")? else { return Ok(wanted.is_empty()) };
         let arguments = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", &head];
@@ -52,7 +52,7 @@ impl GitCommit {
     }
 
     /// Files that git has neither as they were before they came home nor as they came.
-    fn moved_on(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Vec<VaultPath>> {
+    fn moved_on(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<Vec<VaultPath>> {
         let after = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         let tree = vault.tree(&came.before)?;
         let mut before: Vec<Wanted> = Vec::new();

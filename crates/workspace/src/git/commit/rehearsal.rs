@@ -12,7 +12,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Batch, Entry, Meta, RootId, TreeEditor, VaultPath};
 use offshoot_vault::{Binding, ExportOptions, Scratch, Vault};
 
-use super::came_home::CameHome;
+use super::came_home::CommittedChanges;
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::folder::{GitFolder, shared_dir};
@@ -36,7 +36,7 @@ impl Rehearsal {
     pub(super) fn new(
         folder: &GitFolder,
         vault: &Vault,
-        came: &CameHome<'_>,
+        came: &CommittedChanges<'_>,
     ) -> Result<Option<Self>> {
         let bindings = vault.bindings()?;
         let outside = bindings.iter().find(|binding| binding.git).map(Binding::at);
@@ -88,7 +88,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The state that the folder will have, with nothing in its repository but refs, checkouts, and those objects that are new.
-fn state(vault: &Vault, came: &CameHome<'_>, at: &VaultPath) -> Result<RootId> {
+fn state(vault: &Vault, came: &CommittedChanges<'_>, at: &VaultPath) -> Result<RootId> {
     let objects = vault.objects()?;
     let tree = vault.tree(&came.after)?;
     let repository = tree.find(at)?;

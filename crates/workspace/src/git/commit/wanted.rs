@@ -9,7 +9,7 @@ use offshoot_tree::Entry;
 use offshoot_tree::diff::Change;
 use offshoot_vault::Vault;
 
-use super::came_home::CameHome;
+use super::came_home::CommittedChanges;
 use super::prepared::GitCommit;
 use crate::error::Result;
 use crate::git::error::GitResult;
@@ -24,7 +24,7 @@ pub(super) type Wanted = (Vec<u8>, Option<Entry>);
 
 impl GitCommit {
     /// The files of the repository that came home, as they are to be.
-    pub(super) fn wanted(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Vec<Wanted>> {
+    pub(super) fn wanted(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<Vec<Wanted>> {
         let tree = vault.tree(&came.after)?;
         let mut nested = Nested::of(&tree);
         let submodules = submodules(&self.folder)?;

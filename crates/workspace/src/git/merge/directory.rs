@@ -18,7 +18,7 @@ use offshoot_tree::{EntryKind, VaultPath};
 
 use super::report::{BROKEN, CHANGED_SINCE, DELETED, GitEvent};
 use super::role::{Role, role};
-use super::taking::{Sides, Taking, Unclear};
+use super::taking::{Sides, Taking, UnclearRefs};
 use super::whole::{beside, same};
 use crate::error::Result;
 use crate::git::error::GitError;
@@ -46,7 +46,7 @@ impl Taking<'_, '_> {
         let was = sides.base.tree.get(path)?;
         let (here, there) = (sides.target.tree.get(path)?, sides.other.tree.get(path)?);
         match (here, there) {
-            (Some(here), None) if self.unclear == Unclear::Stay => {
+            (Some(here), None) if self.unclear == UnclearRefs::Stay => {
                 // All of it came with what is taken back, and nobody used it since.
                 if same(Some(&here), was.as_ref()) {
                     self.edit.remove(path)?;
@@ -62,7 +62,7 @@ impl Taking<'_, '_> {
             }
             (None, Some(there)) => {
                 let changed = !same(was.as_ref(), Some(&there));
-                if was.is_none() || (changed && self.unclear != Unclear::Stay) {
+                if was.is_none() || (changed && self.unclear != UnclearRefs::Stay) {
                     self.edit.put(path, there, &[sides.other.tree])?;
                 }
                 Ok(())
@@ -95,7 +95,7 @@ impl Taking<'_, '_> {
     /// the workspace deleted all of it.
     fn is_broken(&self, path: &VaultPath) -> Result<bool> {
         let Sides { target, other, .. } = self.sides;
-        Ok(self.unclear != Unclear::Stay
+        Ok(self.unclear != UnclearRefs::Stay
             && is_repository(target.tree, path)?
             && !is_repository(other.tree, path)?)
     }
@@ -223,7 +223,7 @@ impl Taking<'_, '_> {
         }
         let at_rest = !checkouts.target.busy && !checkouts.other.busy;
         let free = self.has_seen(&path, here.as_ref(), was.as_ref())?
-            && !(self.unclear == Unclear::Apart && self.is_kept_there(&path)?)
+            && !(self.unclear == UnclearRefs::Apart && self.is_kept_there(&path)?)
             && checkouts.target.has_same_index(&checkouts.base)
             && at_rest;
         if free {
@@ -236,16 +236,16 @@ impl Taking<'_, '_> {
             return Ok(());
         }
         match self.unclear {
-            Unclear::Stay => {
+            UnclearRefs::Stay => {
                 self.directory_kept(repository, CHANGED_SINCE);
                 Ok(())
             }
-            Unclear::Follow => {
+            UnclearRefs::Follow => {
                 let Some(there) = there else { return Ok(()) };
                 let kept = beside(&path, self.label, 1);
                 self.edit.put(&kept, there, &[sides.other.tree]).map(drop)
             }
-            Unclear::Apart => {
+            UnclearRefs::Apart => {
                 let why = "its refs are in the reftable format and cannot be moved one by one";
                 let (repository, why) = (repository.clone(), why.to_owned());
                 Err(GitError::BothChanged { repository, why }.into())

@@ -6,7 +6,7 @@ use super::directory::ref_files::{log_path, ref_path, text};
 use super::logs;
 use super::ref_notes::REPORTED;
 use super::report::GitEvent;
-use super::taking::{Taking, Unclear};
+use super::taking::{Taking, UnclearRefs};
 use crate::error::Result;
 use crate::git::repository::Refs;
 
@@ -24,7 +24,7 @@ impl Taking<'_, '_> {
         other: &mut Refs,
         is_broken: bool,
     ) -> Result<()> {
-        if self.unclear == Unclear::Stay {
+        if self.unclear == UnclearRefs::Stay {
             return Ok(());
         }
         let why = match is_broken {
@@ -77,7 +77,7 @@ impl Taking<'_, '_> {
     ) -> Result<bool> {
         let (base, other) = (self.sides.base, self.sides.other);
         let file = ref_path(repository, name);
-        if self.unclear == Unclear::Stay
+        if self.unclear == UnclearRefs::Stay
             || base.tree.get(&file)?.is_none()
             || other.tree.get(&file)?.is_some()
             || base.packed_refs(repository)?.get(name).map(Vec::as_slice) != Some(there)

@@ -7,7 +7,7 @@ use offshoot_tree::{EntryKind, VaultPath};
 use super::report::GitEvent;
 use super::role::{Role, role};
 use super::store::is_id;
-use super::taking::{Taking, Unclear};
+use super::taking::{Taking, UnclearRefs};
 use crate::error::Result;
 use crate::git::repository::State;
 use crate::side_label::HEAD_LABEL;
@@ -68,7 +68,7 @@ impl Taking<'_, '_> {
             self.note(repository, event, "shallow".to_owned(), None, None);
             return Ok(());
         }
-        let is_folder = self.unclear == Unclear::Apart && self.target_label == HEAD_LABEL;
+        let is_folder = self.unclear == UnclearRefs::Apart && self.target_label == HEAD_LABEL;
         let keeps = here != was || is_folder;
         let [was, here, there] = [was, here, there].map(|text| listed(&text.unwrap_or_default()));
         let mut list = here.clone();

@@ -12,7 +12,7 @@ use super::own_name::{own_branches, own_name};
 use super::refs::{Name, RefPlan, TAGS, kept_from};
 use super::report::GitEvent;
 use super::store::is_id;
-use super::taking::{Taking, Unclear};
+use super::taking::{Taking, UnclearRefs};
 use crate::error::Result;
 use crate::git::repository::{Refs, resolve};
 
@@ -32,7 +32,7 @@ impl Taking<'_, '_> {
         after: &mut Refs,
     ) -> Result<()> {
         let any =
-            self.unclear == Unclear::Apart && !(plan.deleted.is_empty() && plan.set.is_empty());
+            self.unclear == UnclearRefs::Apart && !(plan.deleted.is_empty() && plan.set.is_empty());
         let replaced = any && self.is_replaced(repository, base)?;
         for (name, was) in &plan.deleted {
             if replaced {
@@ -42,7 +42,7 @@ impl Taking<'_, '_> {
                 self.tell_log(repository, name, was, after)?;
             }
         }
-        if self.unclear == Unclear::Stay {
+        if self.unclear == UnclearRefs::Stay {
             return Ok(());
         }
         for (name, value) in &plan.set {
@@ -82,7 +82,7 @@ impl Taking<'_, '_> {
         was: &[u8],
         after: &Refs,
     ) -> Result<()> {
-        if self.unclear != Unclear::Apart {
+        if self.unclear != UnclearRefs::Apart {
             return Ok(());
         }
         let both = self.both(repository)?;
@@ -117,7 +117,7 @@ impl Taking<'_, '_> {
         plan: &mut RefPlan,
         guarded: &BTreeSet<Name>,
     ) -> Result<()> {
-        if self.unclear != Unclear::Apart {
+        if self.unclear != UnclearRefs::Apart {
             return Ok(());
         }
         let both = self.both(repository)?;
@@ -166,7 +166,7 @@ impl Taking<'_, '_> {
     /// Says that something else is checked out now.
     pub(super) fn tell_switched(&mut self, repository: &VaultPath, checkout: &Checkouts) {
         let Checkouts { at, target, other, .. } = checkout;
-        if self.unclear == Unclear::Stay {
+        if self.unclear == UnclearRefs::Stay {
             return self.tell_detached(repository, checkout);
         }
         if target.head == other.head {
@@ -185,7 +185,7 @@ impl Taking<'_, '_> {
     pub(super) fn tell_left_out(&mut self, repository: &VaultPath, checkout: &Checkouts) {
         let Checkouts { base, other, take, .. } = checkout;
         let files = other.left_out_since(base);
-        if files > 0 && other.sparse != base.sparse && self.unclear == Unclear::Apart {
+        if files > 0 && other.sparse != base.sparse && self.unclear == UnclearRefs::Apart {
             let event = GitEvent::LeftOut { files, taken: *take };
             self.note(repository, event, "info/sparse-checkout".to_owned(), None, None);
         }

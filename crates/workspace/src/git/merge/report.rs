@@ -81,7 +81,7 @@ pub struct GitNote {
     /// What it became, or what the other side has.
     pub to: Option<String>,
     /// What to do about a ref that was kept apart.
-    pub way: Option<WayOn>,
+    pub way: Option<NextStep>,
     /// Whether a log has what a ref was that was rewritten or went back.
     pub logged: bool,
 }
@@ -99,7 +99,7 @@ pub enum InUse {
 
 /// What to do about a ref of the other side that was kept apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WayOn {
+pub struct NextStep {
     /// What it comes to.
     pub goal: Goal,
     /// Where or from when on the commands can run, where that is not at once.

@@ -13,7 +13,7 @@ use crate::git::repository::State;
 
 /// What becomes of the other side's refs that the target's own work stands in the way of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unclear {
+pub enum UnclearRefs {
     /// They are kept in the target under a name of their own.
     Apart,
     /// The same, for a target that has just given all it has to the other side: where it did nothing since, it follows.
@@ -33,7 +33,7 @@ pub struct Meeting {
 
 /// Checkouts of the other side that do not come along, though its branches may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldCheckouts {
+pub struct HeldBackCheckouts {
     /// Something is in progress there, and its steps were held back.
     pub unfinished: BTreeSet<VaultPath>,
     /// Their files were held back, since the folder that they are in is ignored.
@@ -59,11 +59,11 @@ pub(super) struct Taking<'a, 'e> {
     pub(super) label: &'e str,
     /// What the target is called.
     pub(super) target_label: &'e str,
-    pub(super) unclear: Unclear,
+    pub(super) unclear: UnclearRefs,
     /// The target's and the other side's trees when they met, newest first.
     pub(super) meetings: &'e [(Tree<'a>, Tree<'a>)],
     /// What was held back of the other side's checkouts.
-    pub(super) held: &'e HeldCheckouts,
+    pub(super) held: &'e HeldBackCheckouts,
     /// Files that the other side changed and does not bring.
     pub(super) left_out: &'e [VaultPath],
     pub(super) edit: &'e mut Edit<'a>,

@@ -2,7 +2,7 @@
 
 use offshoot_protocol::Goal;
 
-use super::report::WayOn;
+use super::report::NextStep;
 use crate::exec::request::shell_word;
 
 /// How a merge starts.
@@ -16,7 +16,7 @@ pub(crate) fn short_ref(name: &str) -> &str {
     kinds.iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name)
 }
 
-impl WayOn {
+impl NextStep {
     /// A merge of another ref into a branch, wherever that is checked out.
     pub(super) fn merge(branch: &str, kept: &str) -> Self {
         let when = Some(format!("on {}", short_ref(branch)));
@@ -150,14 +150,14 @@ mod tests {
 
     #[test]
     fn names_are_words_of_a_shell() {
-        let way = WayOn::quit_rebase("refs/heads/a&b", "refs/heads/offshoot/fix/a&b");
+        let way = NextStep::quit_rebase("refs/heads/a&b", "refs/heads/offshoot/fix/a&b");
         let checkout = "git checkout -f -B 'a&b' 'offshoot/fix/a&b'";
         assert_eq!(way.commands, ["git rebase --quit", checkout]);
         let way =
-            WayOn::merge("refs/heads/a", "refs/heads/b").unrelated().inside("it's", Some("d"));
+            NextStep::merge("refs/heads/a", "refs/heads/b").unrelated().inside("it's", Some("d"));
         let merge = "'cd d && git merge --allow-unrelated-histories b'";
         assert_eq!(way.commands, [format!(r"offshoot exec -w 'it'\''s' --shell {merge}")]);
-        let way = WayOn::git_commit("it's").after_commit();
+        let way = NextStep::git_commit("it's").after_commit();
         assert_eq!(way.commands, ["git commit", r"offshoot commit -w 'it'\''s' --git"]);
     }
 }

@@ -4,7 +4,7 @@ use offshoot_tree::{Entry, VaultPath};
 
 use super::own_name::component;
 use super::report::{BROKEN, CHANGED_SINCE, GitEvent, GitNote};
-use super::taking::{Taking, Unclear};
+use super::taking::{Taking, UnclearRefs};
 use crate::error::Result;
 use crate::git::names::git_directory;
 use crate::side_label::HEAD_LABEL;
@@ -16,7 +16,7 @@ impl Taking<'_, '_> {
         let sides = self.sides;
         // What one side keeps of the other is not decided by that one.
         let kept = [self.target_label, self.label].iter().any(|label| is_beside(path, label));
-        if kept && self.unclear != Unclear::Stay {
+        if kept && self.unclear != UnclearRefs::Stay {
             return Ok(());
         }
         let was = sides.base.tree.get(path)?;
@@ -34,7 +34,7 @@ impl Taking<'_, '_> {
                 self.edit.put(path, entry, &[sides.other.tree]).map(drop)
             }
             None if seen && !loses => self.edit.remove(path),
-            Some(entry) if !loses && self.unclear != Unclear::Stay => {
+            Some(entry) if !loses && self.unclear != UnclearRefs::Stay => {
                 if self.contains(path)? {
                     return self.take_containing(path, entry);
                 }
@@ -48,7 +48,7 @@ impl Taking<'_, '_> {
                 self.directory_kept(path, BROKEN);
                 Ok(())
             }
-            _ if self.unclear == Unclear::Stay => {
+            _ if self.unclear == UnclearRefs::Stay => {
                 self.directory_kept(path, CHANGED_SINCE);
                 Ok(())
             }
@@ -68,10 +68,10 @@ impl Taking<'_, '_> {
         was: Option<&Entry>,
     ) -> Result<bool> {
         match self.unclear {
-            Unclear::Stay => Ok(same(here, was)),
-            Unclear::Follow => Ok(same(here, was) && !self.is_kept_there(path)?),
-            Unclear::Apart if self.meetings.is_empty() => Ok(same(here, was)),
-            Unclear::Apart => {
+            UnclearRefs::Stay => Ok(same(here, was)),
+            UnclearRefs::Follow => Ok(same(here, was) && !self.is_kept_there(path)?),
+            UnclearRefs::Apart if self.meetings.is_empty() => Ok(same(here, was)),
+            UnclearRefs::Apart => {
                 for (target, other) in self.meetings {
                     let met = target.get(path)?;
                     if same(met.as_ref(), other.get(path)?.as_ref()) {

@@ -25,7 +25,7 @@ fn request() -> ExecutionRequest {
         record: true,
         timeout: ExecutionTimeout::Millis(u64::MAX),
         read_only: true,
-        place: ExecutionPlace::Fork {
+        place: ExecutionWorkspace::Fork {
             from: Some("head".to_owned()),
             lifetime: Some(Duration::MAX),
         },
@@ -53,7 +53,7 @@ fn rest(mut request: ExecutionRequest) -> String {
 fn requests_arrive_as_they_were_sent() {
     let mut other = request();
     other.command = CommandLine::Shell(odd());
-    other.place = ExecutionPlace::Workspace("w".to_owned());
+    other.place = ExecutionWorkspace::Workspace("w".to_owned());
     other.timeout = ExecutionTimeout::None;
     (other.mark_prompt, other.session, other.joins, other.record) = (false, false, false, false);
     (other.read_only, other.verify, other.patch, other.keep) = (false, false, false, false);

@@ -7,7 +7,7 @@ use offshoot_vault::Vault;
 
 use super::Kept;
 use crate::error::Result;
-use crate::git::commit::came_home::CameHome;
+use crate::git::commit::came_home::CommittedChanges;
 use crate::git::commit::prepared::GitCommit;
 use crate::git::commit::wanted::Wanted;
 use crate::git::error::GitResult;
@@ -50,7 +50,7 @@ impl GitCommit {
     pub(super) fn decided(
         &self,
         vault: &Vault,
-        came: &CameHome<'_>,
+        came: &CommittedChanges<'_>,
         kept: &Kept,
         parent: &str,
         merged: MergedTree,

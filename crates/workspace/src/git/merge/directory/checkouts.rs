@@ -12,7 +12,7 @@ use super::super::own_name::namespaces;
 use super::super::refs::{Name, RefPlan, RefStates, plan};
 use super::super::report::{GitEvent, InUse};
 use super::super::store::Store;
-use super::super::taking::{Taking, Unclear};
+use super::super::taking::{Taking, UnclearRefs};
 use super::worktree::{Linked, refs_with_own};
 use crate::error::Result;
 use crate::git::repository::{Refs, State, resolve};
@@ -76,7 +76,7 @@ impl Taking<'_, '_> {
         }
         let given = self.given(repository)?;
         // What is taken back goes by where refs are, not by what they hold.
-        let follows = self.unclear != Unclear::Stay;
+        let follows = self.unclear != UnclearRefs::Stay;
         let states = RefStates {
             base: &base,
             target: &target,
@@ -84,8 +84,8 @@ impl Taking<'_, '_> {
             there_includes: &|commit, wanted| Ok(follows && includes(&both.other, commit, wanted)?),
             here_includes: &|commit, wanted| Ok(follows && includes(&both.target, commit, wanted)?),
             kept_there: match self.unclear {
-                Unclear::Apart => namespaces(self.target_label),
-                Unclear::Follow | Unclear::Stay => Vec::new(),
+                UnclearRefs::Apart => namespaces(self.target_label),
+                UnclearRefs::Follow | UnclearRefs::Stay => Vec::new(),
             },
             given,
             taken_back: self.taken_back(repository, &checkouts[0], &target)?,
@@ -125,7 +125,7 @@ impl Taking<'_, '_> {
 
     /// What the folders' refs were when a workspace that follows last took them in.
     fn given(&self, repository: &VaultPath) -> Result<Option<Refs>> {
-        let met = self.meetings.first().filter(|_| self.unclear == Unclear::Follow);
+        let met = self.meetings.first().filter(|_| self.unclear == UnclearRefs::Follow);
         let Some((_, tree)) = met else { return Ok(None) };
         State { objects: self.sides.base.objects, tree }.refs(repository).map(Some)
     }
@@ -149,9 +149,9 @@ impl Taking<'_, '_> {
         let at_rest = !target.busy && !other.busy;
         // What waits in the target is finished by the other side, or comes back as it was. A workspace that follows keeps its own.
         let may_take = match self.unclear {
-            Unclear::Apart => !other.busy,
-            Unclear::Follow => at_rest,
-            Unclear::Stay => true,
+            UnclearRefs::Apart => !other.busy,
+            UnclearRefs::Follow => at_rest,
+            UnclearRefs::Stay => true,
         };
         let free =
             (may_take && checkouts.is_untouched()) || (at_rest && self.is_taken_up(&checkouts)?);
@@ -163,7 +163,7 @@ impl Taking<'_, '_> {
     fn is_taken_up(&self, checkouts: &Checkouts) -> Result<bool> {
         let Checkouts { at, base, target, other, .. } = checkouts;
         let (Some(here), Some(there)) = (&target.commit, &other.commit) else { return Ok(false) };
-        if self.unclear != Unclear::Apart || target.head != other.head {
+        if self.unclear != UnclearRefs::Apart || target.head != other.head {
             return Ok(false);
         }
         let staged = target.staged(other, base, &Store::new(self.sides.target, at))?;
@@ -175,7 +175,7 @@ impl Taking<'_, '_> {
     fn checked_out_last(&self, at: &VaultPath) -> Result<Checkout> {
         let objects = self.sides.base.objects;
         let mut oldest = None;
-        let asked = self.unclear == Unclear::Apart;
+        let asked = self.unclear == UnclearRefs::Apart;
         for (target, other) in self.meetings.iter().filter(|_| asked) {
             let target = Checkout::read(&State { objects, tree: target }, at)?;
             if target.is_same(&Checkout::read(&State { objects, tree: other }, at)?) {
@@ -234,7 +234,7 @@ impl Taking<'_, '_> {
         let detached = other.branch().is_none() && other.commit != base.commit && !other.busy;
         let reachable = |commit: &Vec<u8>| refs.values().any(|value| value == commit);
         match &other.commit {
-            Some(commit) if detached && self.unclear != Unclear::Stay && !reachable(commit) => {
+            Some(commit) if detached && self.unclear != UnclearRefs::Stay && !reachable(commit) => {
                 self.keep_apart(repository, name.as_bytes(), commit, refs, from)
             }
             _ => Ok(()),

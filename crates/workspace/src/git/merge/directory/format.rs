@@ -3,7 +3,7 @@
 use offshoot_tree::{Tree, VaultPath};
 
 use super::super::report::CHANGED_SINCE;
-use super::super::taking::{Taking, Unclear};
+use super::super::taking::{Taking, UnclearRefs};
 use super::super::whole::same;
 use crate::error::Result;
 use crate::git::error::GitError;
@@ -60,7 +60,7 @@ impl Taking<'_, '_> {
     fn has_seen_refs(&self, repository: &VaultPath) -> Result<bool> {
         let sides = self.sides;
         let are_same = |a: &Tree<'_>, b: &Tree<'_>| self.has_same_refs(repository, a, b);
-        if self.unclear == Unclear::Apart {
+        if self.unclear == UnclearRefs::Apart {
             for (target, other) in self.meetings {
                 if are_same(target, other)? {
                     return are_same(sides.target.tree, target);
@@ -83,7 +83,7 @@ impl Taking<'_, '_> {
     /// The state that the other side's refs are compared with: the base, unless that side's repository could take nothing from it.
     pub(super) fn base_of_refs(&self, repository: &VaultPath) -> Result<State<'_>> {
         let base = self.sides.base;
-        let asked = self.unclear == Unclear::Apart;
+        let asked = self.unclear == UnclearRefs::Apart;
         for (at, (target, other)) in self.meetings.iter().enumerate().filter(|_| asked) {
             let [target, other] = [target, other].map(|tree| State { tree, ..base });
             if target.format(repository)? == other.format(repository)? {
@@ -102,13 +102,15 @@ impl Taking<'_, '_> {
             && checkouts.other.has_same_index(&checkouts.base);
         match self.unclear {
             _ if is_unchanged => {}
-            Unclear::Stay => self.directory_kept(repository, CHANGED_SINCE),
-            Unclear::Apart if self.target_label == HEAD_LABEL => {
+            UnclearRefs::Stay => self.directory_kept(repository, CHANGED_SINCE),
+            UnclearRefs::Apart if self.target_label == HEAD_LABEL => {
                 let why = "one of them stores its refs or objects in another way now";
                 let (repository, why) = (repository.clone(), why.to_owned());
                 return Err(GitError::BothChanged { repository, why }.into());
             }
-            Unclear::Apart | Unclear::Follow => self.directory_kept(repository, OTHER_FORMAT),
+            UnclearRefs::Apart | UnclearRefs::Follow => {
+                self.directory_kept(repository, OTHER_FORMAT)
+            }
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::super::own_name::own_name;
 use super::super::refs::{RefPlan, STASH, Stays, without_packed};
 use super::super::report::GitEvent;
 use super::super::store::Store;
-use super::super::taking::{Taking, Unclear};
+use super::super::taking::{Taking, UnclearRefs};
 use crate::error::Result;
 use crate::git::repository::{Refs, path_of};
 
@@ -30,7 +30,7 @@ impl Taking<'_, '_> {
         for (name, value) in &plan.set {
             let was = target.get(name).map(Vec::as_slice);
             self.set_ref(repository, name, value, was)?;
-            if self.unclear == Unclear::Stay {
+            if self.unclear == UnclearRefs::Stay {
                 self.note(repository, GitEvent::Moved, text(name), was, Some(value));
             }
         }
@@ -43,7 +43,7 @@ impl Taking<'_, '_> {
                 Stays::NoRoom(_, value) => Some(value.as_slice()),
             };
             match (self.unclear, value) {
-                (Unclear::Apart | Unclear::Follow, Some(value)) => {
+                (UnclearRefs::Apart | UnclearRefs::Follow, Some(value)) => {
                     let was = base.get(name).map(Vec::as_slice);
                     let own = self.free_name(repository, &after, name, value, was)?;
                     self.write_apart(repository, name, &own, value)?;
@@ -55,11 +55,11 @@ impl Taking<'_, '_> {
                     };
                     self.note(repository, event, text(name), here, Some(value));
                 }
-                (Unclear::Apart | Unclear::Follow, None) => {
+                (UnclearRefs::Apart | UnclearRefs::Follow, None) => {
                     let why = "it was deleted there, and is checked out here".to_owned();
                     self.note(repository, GitEvent::NotBrought(why), text(name), here, None);
                 }
-                (Unclear::Stay, _) => {
+                (UnclearRefs::Stay, _) => {
                     self.note(repository, GitEvent::Stayed, text(name), here, value);
                 }
             }

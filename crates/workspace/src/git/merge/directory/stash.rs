@@ -9,7 +9,7 @@ use super::super::logs;
 use super::super::own_name::own_name;
 use super::super::refs::STASH;
 use super::super::report::GitEvent;
-use super::super::taking::{Taking, Unclear};
+use super::super::taking::{Taking, UnclearRefs};
 use super::ref_files::{log_path, ref_path, text};
 use crate::error::Result;
 use crate::git::repository::State;
@@ -76,7 +76,7 @@ impl Taking<'_, '_> {
         }
         // What the base has need not be what the other side had: a pull keeps the folder's stash apart. Only what the folder did with its
         // own is followed as it is.
-        let follows = self.unclear != Unclear::Apart || self.label == HEAD_LABEL;
+        let follows = self.unclear != UnclearRefs::Apart || self.label == HEAD_LABEL;
         let free = if follows { here == was } else { there.goes_on_from(&here, &was) };
         if free {
             return self.take_stash(repository, &here, &there);
@@ -93,7 +93,7 @@ impl Taking<'_, '_> {
         }
         self.take_as_it_is(&log_path(repository, STASH))?;
         let event = if there.top.is_some() { GitEvent::Moved } else { GitEvent::Deleted };
-        if self.unclear == Unclear::Stay || event == GitEvent::Deleted {
+        if self.unclear == UnclearRefs::Stay || event == GitEvent::Deleted {
             self.note_stash(repository, event, here, there);
         }
         Ok(there.top.is_none())
@@ -107,7 +107,7 @@ impl Taking<'_, '_> {
         here: &Stack,
         there: &Stack,
     ) -> Result<()> {
-        if self.unclear == Unclear::Stay {
+        if self.unclear == UnclearRefs::Stay {
             self.note_stash(repository, GitEvent::Stayed, here, there);
             return Ok(());
         }

@@ -9,7 +9,7 @@ use super::super::ancestry::includes;
 use super::super::own_name::own_branches;
 use super::super::refs::{Name, kept_from};
 use super::super::store::{Kind, Store};
-use super::super::taking::{Taking, Unclear};
+use super::super::taking::{Taking, UnclearRefs};
 use super::Checkouts;
 use crate::error::Result;
 use crate::git::repository::{Refs, State};
@@ -30,7 +30,7 @@ impl Taking<'_, '_> {
         else {
             return Ok(none);
         };
-        if self.unclear != Unclear::Apart || other.branch().as_ref() != Some(&branch) {
+        if self.unclear != UnclearRefs::Apart || other.branch().as_ref() != Some(&branch) {
             return Ok(none);
         }
         let own = own_branches(self.label);

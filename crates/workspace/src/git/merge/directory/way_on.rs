@@ -3,9 +3,9 @@
 use offshoot_tree::VaultPath;
 
 use super::super::ancestry::{are_unrelated, includes};
-use super::super::report::{GitEvent, GitNote, InUse, WayOn};
+use super::super::report::{GitEvent, GitNote, InUse, NextStep};
 use super::super::store::Store;
-use super::super::taking::{Taking, Unclear};
+use super::super::taking::{Taking, UnclearRefs};
 use super::super::way_on::short_ref;
 use super::Checkouts;
 use super::ref_files::text;
@@ -47,7 +47,7 @@ impl Taking<'_, '_> {
         &self,
         checkout: &Checkouts,
         refs: &Refs,
-    ) -> Result<Option<WayOn>> {
+    ) -> Result<Option<NextStep>> {
         let Checkouts { at, base, target, other, .. } = checkout;
         let (Some(branch), Some(here), Some(there)) =
             (other.branch(), &target.commit, &other.commit)
@@ -56,7 +56,7 @@ impl Taking<'_, '_> {
         };
         let switched = base.branch().as_ref() == Some(&branch)
             && target.branch().is_some_and(|here| here != branch);
-        let at_rest = !target.busy && !other.busy && self.unclear != Unclear::Stay;
+        let at_rest = !target.busy && !other.busy && self.unclear != UnclearRefs::Stay;
         let came = other.commit != base.commit && refs.get(&branch) == Some(there);
         if !switched || !at_rest || !came {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Taking<'_, '_> {
         if includes(&Store::new(self.sides.target, at), here, there)? {
             return Ok(None);
         }
-        let way = WayOn::record(&text(&branch));
+        let way = NextStep::record(&text(&branch));
         let staged = self.staged(checkout)?.unwrap_or_default();
         Ok(Some(if staged.is_empty() { way } else { way.after_commit() }))
     }
@@ -95,7 +95,7 @@ impl Taking<'_, '_> {
                 }
                 GitEvent::KeptApart(kept)
                 | GitEvent::CheckedOut(kept, _)
-                | GitEvent::NoRoom(_, kept) => WayOn::look(name, kept),
+                | GitEvent::NoRoom(_, kept) => NextStep::look(name, kept),
                 _ => continue,
             };
             self.report.notes[at].way = Some(way);
@@ -126,30 +126,30 @@ impl Taking<'_, '_> {
         checkouts: &[Checkouts],
         (name, kept): (&str, &str),
         histories: Histories,
-    ) -> Result<WayOn> {
+    ) -> Result<NextStep> {
         let key = name.as_bytes();
         let user = checkouts.iter().find(|checkout| checkout.target.in_use.contains_key(key));
-        let Some(checkout) = user else { return Ok(WayOn::merge(name, kept)) };
+        let Some(checkout) = user else { return Ok(NextStep::merge(name, kept)) };
         let Checkouts { at, base, target, other, .. } = checkout;
         let in_folder = self.target_label == HEAD_LABEL;
         if at != repository && in_folder && self.is_elsewhere(repository, at)? {
-            return Ok(WayOn::merge(name, kept));
+            return Ok(NextStep::merge(name, kept));
         }
         let is_first = in_folder && *at == self.sides.target.repository_at(&VaultPath::top())?;
         // Git cannot merge two moves of a submodule, so a commit of the workspace cannot either.
         let can_merge = is_first && !target.moves_submodule_of(other, base);
         let way = match (can_merge, histories) {
             // Its files did not come: a merge brings them.
-            (_, Histories::WentBack) => WayOn { when: None, ..WayOn::merge(name, kept) },
-            (true, Histories::Apart) => WayOn::git_commit(self.label),
-            (true, Histories::Unrelated) => WayOn::record(kept).after_commit_of(self.label),
-            (false, _) => WayOn::record(kept),
+            (_, Histories::WentBack) => NextStep { when: None, ..NextStep::merge(name, kept) },
+            (true, Histories::Apart) => NextStep::git_commit(self.label),
+            (true, Histories::Unrelated) => NextStep::record(kept).after_commit_of(self.label),
+            (false, _) => NextStep::record(kept),
         };
         match target.in_use.get(key) {
             Some(InUse::Rebased) if self.label == HEAD_LABEL => {
-                return Ok(WayOn::pull_again(self.target_label));
+                return Ok(NextStep::pull_again(self.target_label));
             }
-            Some(InUse::Rebased) => return Ok(WayOn::quit_rebase(name, kept)),
+            Some(InUse::Rebased) => return Ok(NextStep::quit_rebase(name, kept)),
             Some(InUse::Bisected) => {
                 let was_on = base.in_use.get(key) == Some(&InUse::Bisected);
                 return Ok(way.after_bisect(name, was_on && !other.busy));

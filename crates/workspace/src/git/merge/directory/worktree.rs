@@ -7,7 +7,7 @@ use offshoot_vault::bound_path;
 
 use super::super::report::GitEvent;
 use super::super::role::{Role, role};
-use super::super::taking::{Taking, Unclear};
+use super::super::taking::{Taking, UnclearRefs};
 use super::ref_files::text;
 use crate::error::Result;
 use crate::git::repository::{Refs, State, is_own_ref, resolve};
@@ -36,7 +36,7 @@ impl Taking<'_, '_> {
             return Ok(true);
         }
         let is_bound = repository.parent() == Some(bound_path());
-        if self.unclear != Unclear::Apart || self.target_label != HEAD_LABEL || is_bound {
+        if self.unclear != UnclearRefs::Apart || self.target_label != HEAD_LABEL || is_bound {
             return Ok(false);
         }
         Ok(self.sides.target.worktree_folder(repository, at)?.is_none())
