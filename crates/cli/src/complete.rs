@@ -106,7 +106,7 @@ pub(crate) fn running() -> ArgValueCandidates {
 /// The vaults.
 pub(crate) fn vaults() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let names = home(&words()).and_then(|home| home.peek_names().ok());
+        let names = registry_of(&words()).and_then(|registry| registry.peek_names().ok());
         names.unwrap_or_default().into_iter().map(plain).collect()
     })
 }
@@ -172,16 +172,16 @@ fn checkpoints_of(vault: &Vault) -> Option<(Vec<CompletionCandidate>, Vec<Comple
 /// What is found in the vault that the line is about; nothing where there is none.
 fn look(find: impl Fn(&Vault) -> Option<Vec<CompletionCandidate>>) -> Vec<CompletionCandidate> {
     let words = words();
-    let found = home(&words).and_then(|home| {
+    let found = registry_of(&words).and_then(|registry| {
         let named = value_of(&words, "--vault").or_else(|| std::env::var("OFFSHOOT_VAULT").ok());
         let named = named.filter(|name| !name.is_empty());
         let here = std::env::current_dir().ok()?.canonicalize().ok()?;
-        home.peek(named.as_deref(), &here).ok().flatten()
+        registry.peek(named.as_deref(), &here).ok().flatten()
     });
     found.as_ref().and_then(find).unwrap_or_default()
 }
 
-fn home(words: &[String]) -> Option<Registry> {
+fn registry_of(words: &[String]) -> Option<Registry> {
     let registry = value_of(words, "--home").map(|home| expanded(&home));
     Options { registry, ..Options::from_process() }.peek(PATIENCE).ok()
 }

@@ -1,8 +1,8 @@
 //! What every command starts from: settings, home, vault, workspace, actor.
 
 mod adopt;
-mod home;
 pub(crate) mod noise;
+mod preview;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

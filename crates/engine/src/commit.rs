@@ -325,7 +325,7 @@ impl Offshoot {
     ) -> Result<GitOutcome> {
         match prepared.commit_late(vault, self.actor(), workspace.id, outcome)? {
             GitOutcome::Failed(error) => {
-                let what = "no git commit was made of what came home before";
+                let what = "no git commit was made of what was committed before";
                 Err(Error { message: format!("{what}: {}", error.message), ..error })
             }
             made => {

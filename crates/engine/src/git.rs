@@ -78,7 +78,7 @@ impl Offshoot {
             }
             let name = workspace.name;
             let text = format!(
-                "the git commit of what came home from {name} was not made: `offshoot commit -w {name} --git` makes it"
+                "the git commit of what was committed from {name} was not made: `offshoot commit -w {name} --git` makes it"
             );
             self.tell(Topic::GitCommitDue, text);
         }

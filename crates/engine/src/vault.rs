@@ -68,7 +68,7 @@ impl Offshoot {
         let options = self.commit_options(&told);
         let deleted = delete_vault(self.registry(), name, self.actor(), &options);
         deleted.map_err(|error| match error {
-            ServiceError::Home(error) => self.registry_error(error),
+            ServiceError::Registry(error) => self.registry_error(error),
             other => other.into(),
         })
     }

@@ -25,7 +25,7 @@ pub enum ServiceError {
     Name(#[from] NameError),
     /// The home of the vaults failed.
     #[error(transparent)]
-    Home(#[from] VaultRegistryError),
+    Registry(#[from] VaultRegistryError),
     /// A folder cannot be bound.
     #[error(transparent)]
     Binding(#[from] BindingError),

@@ -31,10 +31,10 @@ use crate::progress::Patience;
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot commit                              bring all changes of the only workspace home
+  offshoot commit                              commit all changes of the only workspace
   offshoot commit fix                          or of workspace fix
   offshoot commit -w fix -m \"Fix the parser\"
-  offshoot commit -w fix --dry-run             show what would come home
+  offshoot commit -w fix --dry-run             show what would be committed
   offshoot commit -w fix --only src --exclude '*.log'
   offshoot commit -w fix -p                    choose hunk by hunk
   offshoot commit -w fix --ignored             build output too
@@ -208,7 +208,7 @@ fn report(context: &Context, outcome: &Outcome, document: CommitDoc, text: &str)
     }
     for pattern in &brought.parts_of_git {
         context.output.note(format!(
-            "{pattern} names a part of a git directory, which comes home as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
+            "{pattern} names a part of a git directory, which is committed as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
         ));
     }
     match document.exit_code().is_success() {

@@ -27,8 +27,8 @@ use crate::{pager, render, terminal};
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot diff                        what the most recent workspace would bring home
-  offshoot diff fix                    what workspace fix would bring home
+  offshoot diff                        what the most recent workspace would commit
+  offshoot diff fix                    what workspace fix would commit
   offshoot diff fix --stat             in figures
   offshoot diff --word-diff            the words that changed
   offshoot diff -y                     old and new side by side
@@ -44,7 +44,7 @@ there. With another state as A, that is compared with the workspace.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiffArgs {
-    /// A workspace, to see what it would bring home; or the old state: any REF
+    /// A workspace, to see what it would commit; or the old state: any REF
     #[arg(add = complete::references())]
     a: Option<String>,
     /// New state: any REF

@@ -28,7 +28,7 @@ impl Offshoot {
             wait: self.config().store.busy_timeout,
             settle: None,
             git: Some(GitDirectoryOptions {
-                home: self.registry(),
+                registry: self.registry(),
                 user_home: self.options().user_home(),
             }),
             // Without an author there is nothing in it that could be wrong.

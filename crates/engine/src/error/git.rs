@@ -75,7 +75,7 @@ fn hint(error: &GitError) -> Option<Hint> {
         GitError::BothChanged { .. } => Hint::command("offshoot export --git BRANCH")
             .text(" brings the workspace's work into git as a branch, ")
             .then("offshoot commit --exclude .git")
-            .text(" brings its files home without its commits"),
+            .text(" brings its files into the folder without its commits"),
         GitError::Slow { .. } => Hint::from("a filter that git runs may hang"),
         GitError::BadAuthor(_)
         | GitError::Run { .. }

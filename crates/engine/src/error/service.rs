@@ -12,7 +12,7 @@ impl From<ServiceError> for Error {
         match error {
             ServiceError::Vault(error) => error.into(),
             ServiceError::Name(error) => error.into(),
-            ServiceError::Home(error) => error.into(),
+            ServiceError::Registry(error) => error.into(),
             ServiceError::Binding(error) => binding_error(&error, message),
             ServiceError::Lost { lost, .. } => {
                 Self { message, ..Self::from(VaultError::CutShort(lost)) }

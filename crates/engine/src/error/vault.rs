@@ -126,8 +126,9 @@ impl From<VaultRegistryError> for Error {
                         .arg(vault)
                         .text(" takes it back; without that directory the vault can go as well"),
                 ),
-            VaultRegistryError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
-                .hint("delete that one first, or import into another home with --home"),
+            VaultRegistryError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message).hint(
+                "delete that one first, or import into another directory of vaults with --home",
+            ),
             VaultRegistryError::NotADirectory(_) => Self::usage(message),
         }
     }

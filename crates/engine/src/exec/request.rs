@@ -105,7 +105,7 @@ impl Offshoot {
         let (exec, cache) = (&self.config().exec, &self.config().cache);
         let limit = |value: u64| Some(value).filter(|value| *value > 0);
         RuntimeOptions {
-            home: self.options().user_home(),
+            user_home: self.options().user_home(),
             hidden: vec![self.registry().dir().to_owned()],
             limits: Limits {
                 open_files: self.options().open_files,

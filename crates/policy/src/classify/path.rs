@@ -35,7 +35,7 @@ const UNKNOWN: char = '\u{1}';
 
 /// Where a program lies, the most trusted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Home {
+pub(super) enum ProgramOrigin {
     /// With the programs of the machine or of the user: its name says what it is.
     System,
     /// With the packages of the project: its name says what it is, but it is code of the project.
@@ -182,25 +182,25 @@ impl Classifier<'_> {
     }
 
     /// Where a program lies that is called by its path; the worst of the places that it may be in.
-    pub(super) fn home_of_program(&self, path: &ShellWord, apart: bool) -> Home {
+    pub(super) fn origin_of_program(&self, path: &ShellWord, apart: bool) -> ProgramOrigin {
         let home = |directory| match spot(path, directory, self.context) {
-            Spot::Absolute(path) => self.home_of_path(&path),
-            Spot::Home(rest) if is_own_tool(&rest) => Home::System,
-            Spot::Home(_) | Spot::Floating(_) => Home::Elsewhere,
+            Spot::Absolute(path) => self.origin_of_path(&path),
+            Spot::Home(rest) if is_own_tool(&rest) => ProgramOrigin::System,
+            Spot::Home(_) | Spot::Floating(_) => ProgramOrigin::Elsewhere,
         };
-        self.directories.candidates(apart).map(home).max().unwrap_or(Home::Elsewhere)
+        self.directories.candidates(apart).map(home).max().unwrap_or(ProgramOrigin::Elsewhere)
     }
 
-    fn home_of_path(&self, path: &str) -> Home {
+    fn origin_of_path(&self, path: &str) -> ProgramOrigin {
         let system = SYSTEM.iter().any(|place| is_below(path, Path::new(place)));
         let ours = self.is_ours(path);
         let own = self.below_home(path).is_some_and(is_own_tool);
         if ours && PACKAGES.iter().any(|place| path.contains(place)) {
-            Home::Packages
+            ProgramOrigin::Packages
         } else if !ours && (system || own) {
-            Home::System
+            ProgramOrigin::System
         } else {
-            Home::Elsewhere
+            ProgramOrigin::Elsewhere
         }
     }
 

@@ -8,7 +8,7 @@ use crate::script::ShellWord;
 use super::arguments::{Given, Reading, Strange};
 use super::command::Inner;
 use super::draft::Draft;
-use super::path::Home;
+use super::path::ProgramOrigin;
 use super::{Classifier, DEEPEST, Scene};
 
 /// A command while it is judged.
@@ -85,12 +85,12 @@ impl Classifier<'_> {
         };
         let name = path.rsplit('/').next().unwrap_or(path);
         if path.contains('/') {
-            match self.home_of_program(program, apart) {
-                Home::System => {}
-                Home::Packages => {
+            match self.origin_of_program(program, apart) {
+                ProgramOrigin::System => {}
+                ProgramOrigin::Packages => {
                     draft.add(Category::Mutating, format!("{path} is a program of the project"));
                 }
-                Home::Elsewhere => {
+                ProgramOrigin::Elsewhere => {
                     let why = format!("{path} is a program that is not known");
                     draft.add(Category::Mutating, why);
                     return None;

@@ -145,7 +145,7 @@ pub(crate) fn take(
         Found::Elsewhere(before, directory) => (directory, Some(before)),
         Found::Free(directory) => (directory, None),
     };
-    taking.home.note_further_folder(vault)?;
+    taking.registry.note_further_folder(vault)?;
     // Others who have it as well do not change it meanwhile.
     folders.share(
         vault.lock_shared(&shared_directories(std::slice::from_ref(&directory)), options.wait)?,

@@ -9,7 +9,7 @@ use offshoot_vault::{Binding, VaultRegistry};
 #[derive(Clone, Debug)]
 pub struct GitDirectoryOptions<'a> {
     /// Where the vault is found.
-    pub home: &'a VaultRegistry,
+    pub registry: &'a VaultRegistry,
     /// The user's home, which is never bound, nor is anything that holds it.
     pub user_home: Option<PathBuf>,
 }

@@ -33,7 +33,7 @@ impl ProxyRuntime<'_> {
         let (Some(in_force), Some(project)) = (&result.in_force, &result.mountpoint) else {
             return DiscardedFiles::default();
         };
-        let user_home = self.options.home.as_deref();
+        let user_home = self.options.user_home.as_deref();
         let user_home = user_home.and_then(|home| home.canonicalize().ok());
         let mut directories = tool_directories(&request.environment);
         directories.extend(folders.iter().chain(&self.options.hidden).cloned());

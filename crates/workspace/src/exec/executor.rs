@@ -66,7 +66,7 @@ impl<'a> CommandExecutor<'a> {
         let (command, files) = self.command(request, result);
         let spec = Spec {
             workspace: wanted.workspace(),
-            home: self.options.home.clone(),
+            home: self.options.user_home.clone(),
             hidden: self.options.hidden.clone(),
             caches,
             files,

@@ -18,7 +18,7 @@ use crate::error::ServiceError;
 #[derive(Debug)]
 pub struct RuntimeOptions {
     /// The user's home.
-    pub home: Option<PathBuf>,
+    pub user_home: Option<PathBuf>,
     /// What commands see empty: the home of the vaults.
     pub hidden: Vec<PathBuf>,
     /// What a command may use.

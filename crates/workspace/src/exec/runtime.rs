@@ -197,7 +197,7 @@ impl<'a> ProxyRuntime<'a> {
             workspace: &start.target,
             folders: folders.get(1..).unwrap_or_default(),
             cwd: &start.cwd,
-            user_home: self.options.home.as_deref(),
+            user_home: self.options.user_home.as_deref(),
         }
     }
 
@@ -319,7 +319,7 @@ impl<'a> ProxyRuntime<'a> {
         let Shown { folders, covered, warnings } =
             folders::shown(self.vault, &before.root, workspace, bindings, command, cwd)?;
         execution.result.warnings.extend(warnings);
-        let user_home = self.options.home.as_deref();
+        let user_home = self.options.user_home.as_deref();
         let lost = git_warning(self.vault, bindings, user_home, &workspace.name)?;
         execution.result.warnings.extend(lost.filter(|_| !execution.request.read_only));
         let mut near = Vec::new();

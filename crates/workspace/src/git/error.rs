@@ -91,7 +91,7 @@ pub enum GitError {
         other: String,
     },
     /// Git went on with what came home and was not committed.
-    #[error("git has other versions by now of what came home: {}", list(.0))]
+    #[error("git has other versions by now of what was committed: {}", list(.0))]
     MovedOn(Vec<VaultPath>),
     /// What comes home and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
@@ -145,9 +145,9 @@ fn told(stderr: &str, code: Option<i32>) -> String {
 
 fn files(count: usize) -> String {
     if count == 1 {
-        "1 file that comes home".to_owned()
+        "1 file of this commit".to_owned()
     } else {
-        format!("{count} files that come home")
+        format!("{count} files of this commit")
     }
 }
 

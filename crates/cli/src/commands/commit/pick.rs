@@ -19,18 +19,18 @@ use crate::terminal;
 use offshoot_protocol::Hint;
 
 const HELP: &str = "\
-y  bring this home
+y  commit this
 n  leave this in the workspace
-a  bring this and everything after it in this file home
+a  commit this and everything after it in this file
 d  leave this and everything after it in this file
 s  split this into smaller pieces
-e  edit these lines; what is edited comes home, the workspace keeps its own
+e  edit these lines; the edited lines are committed, the workspace keeps its own
 q  leave this and everything after it
 ?  this help
 ";
 
 const GROUP_HELP: &str = "\
-y  bring all of it home
+y  commit all of it
 n  leave all of it in the workspace
 x  ask about each file
 q  leave this and everything after it

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::*;
 use crate::actor::Actor;
-use crate::home::VaultRegistry;
 use crate::import::options::ImportOptions;
 use crate::layer::access::{PlainAccess, Reach};
 use crate::layer::written::{OPAQUE, Written};
+use crate::registry::VaultRegistry;
 use crate::vault::VaultOptions;
 
 const NO_LIMIT: LinkLimit = LinkLimit { names: u64::MAX, bytes: u64::MAX };

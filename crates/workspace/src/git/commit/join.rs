@@ -221,11 +221,11 @@ impl GitCommit {
         Ok(true)
     }
 
-    /// Fails where commits of a workspace that has nothing more to bring home are still apart: nothing tells how its files came home.
+    /// Fails where commits of a workspace that has nothing more to commit are still apart: nothing tells how its files came home.
     pub fn check_left(&self, workspace: &str) -> GitResult<()> {
         match Kept::left(&self.folder, workspace)? {
             Some(kept) => {
-                let why = format!("{workspace} has nothing more to bring home");
+                let why = format!("{workspace} has nothing more to commit");
                 Err(self.cannot_join(&kept, why)?)
             }
             None => Ok(()),
