@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use offshoot_store::Id;
-use offshoot_vault::{Access, Adopted, LeftShape, Upper, Vault};
+use offshoot_vault::{Access, Adopted, LeftoverShape, Upper, Vault};
 use offshoot_vocabulary::DriverName;
 
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub trait Driver: Debug + Sync {
     fn version(&self) -> u32;
 
     /// In which shape what was written lies there, for this and earlier versions.
-    fn shape(&self, version: u32) -> Option<LeftShape>;
+    fn shape(&self, version: u32) -> Option<LeftoverShape>;
 
     /// Whether it shows layers as they lie in the vault, whose content nobody has verified on the way.
     fn stacks(&self) -> bool;

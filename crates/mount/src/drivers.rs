@@ -3,7 +3,7 @@
 mod copy;
 mod overlay;
 
-use offshoot_vault::{ExecNote, LeftShape, UpperOwner};
+use offshoot_vault::{ExecNote, LeftoverShape, UpperOwner};
 use offshoot_vocabulary::DriverChoice;
 
 use crate::driver::Driver;
@@ -26,7 +26,7 @@ pub fn drivers() -> impl Iterator<Item = &'static dyn Driver> {
 }
 
 /// The driver that captures what a note is about, and the shape in which it left it.
-pub fn driver_of(note: &ExecNote) -> Result<(&'static dyn Driver, LeftShape)> {
+pub fn driver_of(note: &ExecNote) -> Result<(&'static dyn Driver, LeftoverShape)> {
     if note.owner != UpperOwner::Exec {
         return Err(MountError::UnknownOwner);
     }

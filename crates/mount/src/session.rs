@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_store::ProcessMark;
-use offshoot_vault::{CaptureWay, ExecNote, LeftShape, Vault};
+use offshoot_vault::{CaptureWay, ExecNote, LeftoverShape, Vault};
 
 use crate::driver::{After, Captured, Driver, Prepared};
 use crate::error::Result;
@@ -31,7 +31,7 @@ impl<'v> MountSession<'v> {
         let version = driver.version();
         let note = ExecNote {
             layers: prepared.layers(),
-            copy: driver.shape(version) == Some(LeftShape::Tree),
+            copy: driver.shape(version) == Some(LeftoverShape::Tree),
             capture: Some(CaptureWay { driver: driver.name().to_string(), version }),
             read_only: request.read_only,
             ..request.note.clone()

@@ -11,7 +11,7 @@ use offshoot_mount::{
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_tree::RootId;
 use offshoot_vault::{
-    Actor, CaptureWay, ExecNote, ImportOptions, LeftShape, LinkLimit, PlainAccess, UpperOwner,
+    Actor, CaptureWay, ExecNote, ImportOptions, LeftoverShape, LinkLimit, PlainAccess, UpperOwner,
     Vault, VaultOptions, VaultRegistry,
 };
 use offshoot_vocabulary::{DriverChoice, DriverName};
@@ -110,7 +110,7 @@ fn what_is_abandoned_is_left_in_the_shape_that_its_note_leads_to() {
         fs::write(directory.join("new"), "written").unwrap();
         session.abandon();
         let [exec] = vault.left().unwrap()[..] else { panic!("one is left") };
-        let left = vault.take_left(&exec).unwrap().unwrap();
+        let left = vault.take_leftover(&exec).unwrap().unwrap();
         let way = CaptureWay { driver: driver.name().to_string(), version: driver.version() };
         assert_eq!(left.note.capture, Some(way));
         let (found, shape) = driver_of(&left.note).unwrap();
@@ -140,8 +140,8 @@ fn a_note_without_a_way_is_read_as_it_was_written() {
     let vault = vault(scratch.path());
     let shape = |copy| driver_of(&ExecNote { copy, ..note(&vault) }).unwrap();
     let (overlay, copy) = (shape(false), shape(true));
-    assert_eq!((overlay.0.name(), overlay.1), (DriverName::Overlay, LeftShape::Difference));
-    assert_eq!((copy.0.name(), copy.1), (DriverName::Copy, LeftShape::Tree));
+    assert_eq!((overlay.0.name(), overlay.1), (DriverName::Overlay, LeftoverShape::Difference));
+    assert_eq!((copy.0.name(), copy.1), (DriverName::Copy, LeftoverShape::Tree));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use crate::Source;
 use crate::category::Category;
 use crate::codes::{HARMLESS, ROLES, STYLES, bit};
-use crate::format::{Effect, Place, Tool, Variable, When};
+use crate::format::{CredentialLocation, Effect, Tool, Variable, When};
 use crate::writer::Writer;
 
 /// The content of the generated file.
@@ -153,7 +153,7 @@ impl Writer {
         });
     }
 
-    fn places<'a>(&mut self, places: impl Iterator<Item = &'a Place>) {
+    fn places<'a>(&mut self, places: impl Iterator<Item = &'a CredentialLocation>) {
         let mut all = Vec::new();
         for place in places {
             for (home, paths) in [(true, &place.home), (false, &place.absolute)] {

@@ -11,7 +11,7 @@ pub(crate) struct File {
     #[serde(default)]
     pub variable: Vec<Variable>,
     #[serde(default)]
-    pub place: Vec<Place>,
+    pub place: Vec<CredentialLocation>,
 }
 
 /// A program, a builtin of the shell, or a subcommand.
@@ -121,7 +121,7 @@ pub(crate) struct Variable {
 /// Where credentials lie.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Place {
+pub(crate) struct CredentialLocation {
     #[serde(default)]
     pub home: String,
     #[serde(default)]

@@ -14,7 +14,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use index::Index;
 pub(crate) use table::{
-    Effect, Known, Language, Operands, Place, Role, Style, Tool, Variable, When,
+    CredentialLocation, Effect, Known, Language, Operands, Role, Style, Tool, Variable, When,
 };
 
 static TABLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tables.bin"));
@@ -32,7 +32,7 @@ pub(crate) fn variable(name: &str) -> Option<&'static Variable> {
 }
 
 /// Where credentials lie.
-pub(crate) fn places() -> &'static [Place] {
+pub(crate) fn places() -> &'static [CredentialLocation] {
     KNOWLEDGE.places()
 }
 
@@ -42,7 +42,7 @@ struct Knowledge {
     index: Option<Index>,
     tools: Box<[OnceLock<&'static Tool>]>,
     variables: OnceLock<&'static [Variable]>,
-    places: OnceLock<&'static [Place]>,
+    places: OnceLock<&'static [CredentialLocation]>,
 }
 
 impl Knowledge {
@@ -78,7 +78,7 @@ impl Knowledge {
         self.variables.get_or_init(|| decode().unwrap_or(unreadable::VARIABLES))
     }
 
-    fn places(&self) -> &'static [Place] {
+    fn places(&self) -> &'static [CredentialLocation] {
         let decode = || self.index.as_ref()?.places();
         self.places.get_or_init(|| decode().unwrap_or(unreadable::PLACES))
     }

@@ -28,7 +28,7 @@ pub use error::{Result, TreeError, unreadable};
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use node::{Child, Node};
 pub use objects::kept::KeptNodes;
-pub use objects::place::{Place, PlaceStart, START};
+pub use objects::location::{ObjectLocation, ObjectLocationStart, START};
 pub use objects::reader::BlobReader;
 pub use objects::{Batch, INLINE_LIMIT, Objects};
 pub use path::{PathError, VaultPath, display_bytes};

@@ -1,8 +1,8 @@
 //! Objects of a vault: read with their hashes verified, written in batches.
 
 pub(crate) mod kept;
+pub(crate) mod location;
 pub(crate) mod nodes;
-pub(crate) mod place;
 pub(crate) mod reader;
 
 use std::fs::File;
@@ -21,8 +21,8 @@ use crate::error::{Result, TreeError, unreadable};
 use crate::hash::{BlobId, NodeId, RootId};
 use crate::node::{self, EncodedNode, Node};
 use crate::objects::kept::KeptNodes;
+use crate::objects::location::ObjectLocation;
 use crate::objects::nodes::Nodes;
-use crate::objects::place::Place;
 use crate::pack::place::{ChunkRef, PackPlace};
 
 /// Content up to this length may be kept in the catalog itself.
@@ -52,13 +52,13 @@ impl Batch {
     }
 
     /// Adds the place of content.
-    pub fn blob(&mut self, id: BlobId, place: &Place) {
+    pub fn blob(&mut self, id: BlobId, place: &ObjectLocation) {
         self.puts.push(Put { kind: ObjectKind::Blob, id: id.0, value: place.encode() });
     }
 
     /// Adds the place of a chunk.
     pub fn chunk(&mut self, id: offshoot_store::Hash, place: PackPlace) {
-        let value = Place::Pack(place).encode();
+        let value = ObjectLocation::Pack(place).encode();
         self.puts.push(Put { kind: ObjectKind::Chunk, id, value });
     }
 
@@ -208,10 +208,11 @@ impl Objects {
     }
 
     /// Where the bytes of a blob are.
-    pub fn place(&self, id: &BlobId) -> Result<Place> {
+    pub fn place(&self, id: &BlobId) -> Result<ObjectLocation> {
         let name = || format!("content {id}");
         let value = self.value(ObjectKind::Blob, &id.0, name)?;
-        Place::decode(value).ok_or_else(|| self.damaged(name(), "its place is of an unknown kind"))
+        ObjectLocation::decode(value)
+            .ok_or_else(|| self.damaged(name(), "its place is of an unknown kind"))
     }
 
     /// Opens the file that holds a blob's bytes. The caller verifies what it reads.
@@ -241,8 +242,8 @@ impl Objects {
     /// Where a chunk is.
     pub fn chunk(&self, chunk: &ChunkRef) -> Result<PackPlace> {
         let name = || format!("chunk {}", BlobId(chunk.id));
-        match Place::decode(self.value(ObjectKind::Chunk, &chunk.id, name)?) {
-            Some(Place::Pack(place)) => Ok(place),
+        match ObjectLocation::decode(self.value(ObjectKind::Chunk, &chunk.id, name)?) {
+            Some(ObjectLocation::Pack(place)) => Ok(place),
             _ => Err(self.damaged(name(), "its place is of an unknown kind")),
         }
     }

@@ -9,7 +9,7 @@ use offshoot_store::{Archive, Hash, Id, ObjectKind, Put};
 use offshoot_tree::pack::{
     ChunkRef, PackFile, PackPlace, PackRecord, PackWriter, WHOLE_LIMIT, cut,
 };
-use offshoot_tree::{Batch, BlobId, NodeId, Place, RootId, TreeError};
+use offshoot_tree::{Batch, BlobId, NodeId, ObjectLocation, RootId, TreeError};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -97,7 +97,7 @@ impl Vault {
             archived.contents += 1;
             archived.contents_bytes += size;
             if let Some(chunks) = self.archive_content(&archive, &blob, size)? {
-                let value = Place::Chunks(chunks).encode();
+                let value = ObjectLocation::Chunks(chunks).encode();
                 archive.replace(&Put { kind: ObjectKind::Blob, id, value })?;
             }
         }
@@ -116,22 +116,22 @@ impl Vault {
         let objects = self.objects()?;
         let whole = vec![ChunkRef { id: blob.0, length: size }];
         Ok(Some(match objects.place(blob)? {
-            Place::Inline(_) => return Ok(None),
-            Place::Pack(place) => {
+            ObjectLocation::Inline(_) => return Ok(None),
+            ObjectLocation::Pack(place) => {
                 self.archive_record(archive, &blob.0, &place)?;
                 whole
             }
-            Place::Chunks(chunks) => {
+            ObjectLocation::Chunks(chunks) => {
                 for chunk in &chunks {
                     self.archive_record(archive, &chunk.id, &objects.chunk(chunk)?)?;
                 }
                 chunks
             }
-            Place::Layer { .. } if size <= WHOLE_LIMIT => {
+            ObjectLocation::Layer { .. } if size <= WHOLE_LIMIT => {
                 archive_bytes(archive, blob.0, &objects.blob(blob)?)?;
                 whole
             }
-            Place::Layer { .. } => {
+            ObjectLocation::Layer { .. } => {
                 cut(blob, objects.reader(blob)?, |id, data| archive_bytes(archive, id, data))?
             }
         }))
@@ -219,8 +219,8 @@ impl Filler<'_> {
         for (id, place) in self.puts.drain(..) {
             // A content that is one chunk needs no list of them.
             match objects.place(&BlobId(id)) {
-                Ok(Place::Chunks(list)) if list.len() == 1 && list[0].id == id => {
-                    whole.blob(BlobId(id), &Place::Pack(place));
+                Ok(ObjectLocation::Chunks(list)) if list.len() == 1 && list[0].id == id => {
+                    whole.blob(BlobId(id), &ObjectLocation::Pack(place));
                 }
                 _ => chunks.chunk(id, place),
             }

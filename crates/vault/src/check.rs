@@ -11,7 +11,7 @@ use std::path::Path;
 use offshoot_host::lock::DirLock;
 use offshoot_host::says_damage;
 use offshoot_store::{Id, Reader};
-use offshoot_tree::{BlobId, Body, DirRef, Entry, Node, NodeId, Place};
+use offshoot_tree::{BlobId, Body, DirRef, Entry, Node, NodeId, ObjectLocation};
 
 use crate::audit::audit_chain;
 use crate::error::{Result, VaultError, cut_short, io_error};
@@ -226,7 +226,7 @@ impl Checker<'_> {
             return;
         }
         self.report.blobs += 1;
-        if let Ok(Place::Layer { layer, .. }) =
+        if let Ok(ObjectLocation::Layer { layer, .. }) =
             self.vault.objects().and_then(|o| Ok(o.place(blob)?))
         {
             self.homes.insert(layer);

@@ -7,7 +7,7 @@ use std::path::Path;
 use offshoot_host::{Mtime, disk};
 use offshoot_store::LayerRow;
 use offshoot_tree::pack::Packer;
-use offshoot_tree::{Batch, BlobId, INLINE_LIMIT, Meta, Place};
+use offshoot_tree::{Batch, BlobId, INLINE_LIMIT, Meta, ObjectLocation};
 use rustix::fs::{self, FileType, Mode, OFlags};
 
 use crate::error::{Result, io_error};
@@ -37,7 +37,7 @@ impl Vault {
         }
         let (blob, size) = (BlobId::of(&start), start.len() as u64);
         let mut batch = Batch::default();
-        batch.blob(blob, &Place::Inline(start));
+        batch.blob(blob, &ObjectLocation::Inline(start));
         self.objects()?.store(&batch)?;
         Ok(NewContent { blob, size })
     }
@@ -70,7 +70,7 @@ impl Vault {
         let layer = stage.seal(None)?;
         self.record_layer(&layer)?;
         let mut batch = Batch::default();
-        batch.blob(blob, &Place::Layer { layer: layer.id, path: hex.into_bytes() });
+        batch.blob(blob, &ObjectLocation::Layer { layer: layer.id, path: hex.into_bytes() });
         self.objects()?.store(&batch)?;
         Ok(NewContent { blob, size })
     }

@@ -64,9 +64,9 @@ pub use import::ignore::FILE as IGNORE_FILE;
 pub use import::options::{ImportOptions, Progress};
 pub use import::report::{ImportReport, SkipReason, Skipped};
 pub use layer::{
-    Access, Adopted, CaptureWay, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left,
-    LeftShape, LeftSize, LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview,
-    Rebuilt, RunningExec, Stack, Upper, UpperOwner,
+    Access, Adopted, CaptureWay, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote,
+    Leftover, LeftoverShape, LeftoverSize, LinkLimit, OutputReader, OutputWriter, Placed,
+    PlainAccess, Preview, Rebuilt, RunningExec, Stack, Upper, UpperOwner,
 };
 pub use lock::workspace::{CompactionLock, WorkspaceLock, WorkspaceShare};
 pub use name::{NameError, check_name, name_from};

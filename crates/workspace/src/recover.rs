@@ -6,12 +6,13 @@ use offshoot_protocol::ExecState;
 use offshoot_store::{Id, StoreError};
 use offshoot_tree::diff::Change;
 use offshoot_vault::{
-    Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Left, LeftSize, NewSnapshot,
-    Preview, Snapshot, Transaction, Vault, VaultError, Workspace, WorkspaceState, check_name,
+    Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Leftover, LeftoverSize,
+    NewSnapshot, Preview, Snapshot, Transaction, Vault, VaultError, Workspace, WorkspaceState,
+    check_name,
 };
 
 use crate::error::{Result, ServiceError};
-use crate::exec::access::LeftAccess;
+use crate::exec::access::LeftoverAccess;
 use crate::exec::summary::{self, is_directory_time};
 use crate::id_lookup::Asked;
 use crate::resolve::{BASE, HEAD};
@@ -33,7 +34,7 @@ pub struct Recoverable {
     /// What is known about the command.
     pub note: ExecNote,
     /// How much it is; none where all of a copy would have to be compared to know, or where no driver here knows its shape.
-    pub size: Option<LeftSize>,
+    pub size: Option<LeftoverSize>,
     /// The workspace that it ran in, unless that is gone.
     pub workspace: Option<Workspace>,
 }
@@ -85,7 +86,7 @@ impl<'a> RecoverService<'a> {
     pub fn list(&self) -> Result<Vec<Recoverable>> {
         let mut found = Vec::new();
         for exec in self.left()? {
-            if let Ok(Some(left)) = self.vault.take_left(&exec) {
+            if let Ok(Some(left)) = self.vault.take_leftover(&exec) {
                 found.push(self.describe(&left)?);
             }
         }
@@ -113,7 +114,7 @@ impl<'a> RecoverService<'a> {
     pub fn show(&self, exec: &Id) -> Result<Inspected> {
         let left = self.take(exec)?;
         let (_, shape) = driver_of(&left.note)?;
-        let access = LeftAccess::new(&left.files_dir(shape));
+        let access = LeftoverAccess::new(&left.files_dir(shape));
         let mut preview = left.preview(self.vault, shape, &access)?;
         preview.changes.retain(|change| !is_directory_time(change));
         Ok(Inspected { found: self.describe(&left)?, preview, output: left.output()? })
@@ -131,7 +132,7 @@ impl<'a> RecoverService<'a> {
         let left = self.take(exec)?;
         let (note, output) = (left.note.clone(), left.output()?);
         let (_, shape) = driver_of(&left.note)?;
-        let access = LeftAccess::new(&left.files_dir(shape));
+        let access = LeftoverAccess::new(&left.files_dir(shape));
         let adopted = left.adopt(self.vault, shape, &access)?;
         let mut changes =
             offshoot_tree::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
@@ -265,7 +266,7 @@ impl<'a> RecoverService<'a> {
         tx.add_exec(&record, stdout, stderr)
     }
 
-    fn describe(&self, left: &Left) -> Result<Recoverable> {
+    fn describe(&self, left: &Leftover) -> Result<Recoverable> {
         let workspace = self.vault.workspace(&left.note.workspace)?;
         let size = match driver_of(&left.note) {
             Ok((_, shape)) => left.size(shape)?,
@@ -274,8 +275,8 @@ impl<'a> RecoverService<'a> {
         Ok(Recoverable { note: left.note.clone(), size, workspace })
     }
 
-    fn take(&self, exec: &Id) -> Result<Left> {
-        let taken = self.vault.take_left(exec).map_err(|error| match error {
+    fn take(&self, exec: &Id) -> Result<Leftover> {
+        let taken = self.vault.take_leftover(exec).map_err(|error| match error {
             VaultError::Host(HostError::Io { source, .. })
                 if source.kind() == std::io::ErrorKind::WouldBlock =>
             {

@@ -28,7 +28,7 @@ pub(crate) use self::ask::{Ask, Input};
 use self::closing::Closing;
 pub(crate) use self::form::Form;
 pub(crate) use self::options::{Options, timeout};
-use self::setup::{Found, Place};
+use self::setup::{Found, OpenProject};
 use crate::commands::vault::maintain;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -175,7 +175,7 @@ fn changes<'r>(
 
 /// What is in place before a command runs.
 enum Prepared {
-    Go(Box<(Place, ExecutionRequest, RuntimeOptions)>),
+    Go(Box<(OpenProject, ExecutionRequest, RuntimeOptions)>),
     /// It does not run, and that was said.
     Answered(u8),
 }

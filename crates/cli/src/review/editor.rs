@@ -16,7 +16,7 @@ use crate::render::host_path;
 
 /// Lets a text be edited, in a file that is named like the one it comes from. `None` where it was left as it is.
 pub(crate) fn edit(text: &[u8], like: &VaultPath) -> Result<Option<Vec<u8>>> {
-    let place = Place::new(like)?;
+    let place = EditedFile::new(like)?;
     let failed = |error: io::Error| {
         let message = format!("{}: {error}", host_path(&place.file));
         CliError::new(ExitCode::Storage, message)
@@ -43,12 +43,12 @@ fn editor() -> String {
 }
 
 /// A directory that nobody else can look into, removed with what is in it.
-struct Place {
+struct EditedFile {
     directory: PathBuf,
     file: PathBuf,
 }
 
-impl Place {
+impl EditedFile {
     fn new(like: &VaultPath) -> Result<Self> {
         let directory = std::env::temp_dir().join(format!("offshoot-edit-{}", Id::random()));
         let made = fs::DirBuilder::new().mode(0o700).create(&directory);
@@ -62,7 +62,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for EditedFile {
     fn drop(&mut self) {
         // What cannot be removed is in the directory for such things, which is emptied some day.
         drop(fs::remove_dir_all(&self.directory));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{ExportOptions, LeftShape, Upper, Vault};
+use offshoot_vault::{ExportOptions, LeftoverShape, Upper, Vault};
 use offshoot_vocabulary::DriverName;
 
 use crate::driver::{After, Captured, Driver, DriverWords, Prepared};
@@ -35,8 +35,8 @@ impl Driver for CopyDriver {
         1
     }
 
-    fn shape(&self, version: u32) -> Option<LeftShape> {
-        (version == 1).then_some(LeftShape::Tree)
+    fn shape(&self, version: u32) -> Option<LeftoverShape> {
+        (version == 1).then_some(LeftoverShape::Tree)
     }
 
     /// It is made of verified content.

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
-use offshoot_vault::{LeftShape, Placed, Stack, Upper, Vault};
+use offshoot_vault::{LeftoverShape, Placed, Stack, Upper, Vault};
 use offshoot_vocabulary::DriverName;
 
 use crate::driver::{After, Captured, Driver, DriverWords, Prepared};
@@ -40,8 +40,8 @@ impl Driver for OverlayDriver {
         1
     }
 
-    fn shape(&self, version: u32) -> Option<LeftShape> {
-        (version == 1).then_some(LeftShape::Difference)
+    fn shape(&self, version: u32) -> Option<LeftoverShape> {
+        (version == 1).then_some(LeftoverShape::Difference)
     }
 
     fn stacks(&self) -> bool {

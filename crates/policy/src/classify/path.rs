@@ -6,7 +6,7 @@ use crate::category::Category;
 use crate::context::Context;
 use crate::judged::OUTSIDE;
 use crate::judged::{AccessKind, PartKind};
-use crate::knowledge::{self, Place};
+use crate::knowledge::{self, CredentialLocation};
 use crate::script::{Redirect, RedirectKind, ShellWord, WordPiece};
 
 use super::Classifier;
@@ -161,7 +161,7 @@ impl Classifier<'_> {
     }
 
     /// Whether the workspace or the user's home lies in a place, as for `root`.
-    fn is_around_us(&self, place: &Place) -> bool {
+    fn is_around_us(&self, place: &CredentialLocation) -> bool {
         let ours = [Some(&self.context.workspace), self.context.home.as_ref()];
         ours.into_iter().flatten().any(|path| {
             path.to_str().is_some_and(|path| may_be_below(path.trim_start_matches('/'), place.path))
@@ -248,7 +248,7 @@ fn outside(draft: &mut Draft, access: AccessKind, shown: &str) {
     draft.add(Category::HostEscapeRisk, format!("{does} {shown}{OUTSIDE}"));
 }
 
-fn reveal(draft: &mut Draft, place: &Place, shown: &str) {
+fn reveal(draft: &mut Draft, place: &CredentialLocation, shown: &str) {
     draft.add(Category::HostEscapeRisk, format!("{shown}: {}", place.why));
 }
 

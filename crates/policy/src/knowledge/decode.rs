@@ -3,7 +3,7 @@
 use super::codes::{HARMLESS, ROLES, STYLES, bit};
 use super::reader::Reader;
 use super::table::{
-    Effect, First, Known, Language, Operands, Place, Role, Style, Tool, Variable, When,
+    CredentialLocation, Effect, First, Known, Language, Operands, Role, Style, Tool, Variable, When,
 };
 use crate::category::{Categories, Category};
 
@@ -128,7 +128,7 @@ impl Reader {
         })
     }
 
-    pub(super) fn place(&mut self) -> Option<Place> {
-        Some(Place { home: self.flag()?, path: self.text()?, why: self.text()? })
+    pub(super) fn place(&mut self) -> Option<CredentialLocation> {
+        Some(CredentialLocation { home: self.flag()?, path: self.text()?, why: self.text()? })
     }
 }

@@ -6,7 +6,7 @@
 //! is behind the rows and counted from their end: a record for each tool, one for all variables, one for all places, and the names.
 
 use super::reader::Reader;
-use super::table::{Place, Tool, Variable};
+use super::table::{CredentialLocation, Tool, Variable};
 
 /// Finds a name without decoding anything, and decodes what is asked for.
 pub(crate) struct Index {
@@ -57,7 +57,7 @@ impl Index {
         self.record(self.variables)?.list(Reader::variable)
     }
 
-    pub(crate) fn places(&self) -> Option<&'static [Place]> {
+    pub(crate) fn places(&self) -> Option<&'static [CredentialLocation]> {
         self.record(self.places)?.list(Reader::place)
     }
 

@@ -246,7 +246,7 @@ impl Variable {
 
 /// Where credentials lie.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct CredentialLocation {
     /// It lies below a home; otherwise below the root.
     pub(crate) home: bool,
     /// Its path without slashes at its ends; `*` stands for any part of one name. All below it is meant too.

@@ -1,7 +1,7 @@
 //! What stands in for knowledge that cannot be read. The build reads what it wrote, so that none of this is ever needed;
 //! were it, then nothing would be taken for harmless.
 
-use super::table::{Language, Operands, Place, Role, Style, Tool, Variable};
+use super::table::{CredentialLocation, Language, Operands, Role, Style, Tool, Variable};
 use crate::category::{Categories, Category};
 
 const WHY: &str = "what is known of it cannot be read";
@@ -36,11 +36,11 @@ pub(super) static VARIABLES: &[Variable] =
     &[Variable { name: "*", adds: WORST, harmless: &[], lasting: false, why: WHY }];
 
 /// A home as a whole, and where systems keep what is secret.
-pub(super) static PLACES: &[Place] = &[
-    Place { home: true, path: "*", why: WHY },
-    Place { home: false, path: "etc", why: WHY },
-    Place { home: false, path: "proc", why: WHY },
-    Place { home: false, path: "root", why: WHY },
-    Place { home: false, path: "run", why: WHY },
-    Place { home: false, path: "var", why: WHY },
+pub(super) static PLACES: &[CredentialLocation] = &[
+    CredentialLocation { home: true, path: "*", why: WHY },
+    CredentialLocation { home: false, path: "etc", why: WHY },
+    CredentialLocation { home: false, path: "proc", why: WHY },
+    CredentialLocation { home: false, path: "root", why: WHY },
+    CredentialLocation { home: false, path: "run", why: WHY },
+    CredentialLocation { home: false, path: "var", why: WHY },
 ];

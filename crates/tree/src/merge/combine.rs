@@ -12,7 +12,7 @@ use crate::entry::{Body, Entry};
 use crate::error::{Result, TreeError};
 use crate::hash::BlobId;
 use crate::objects::INLINE_LIMIT;
-use crate::objects::place::Place;
+use crate::objects::location::ObjectLocation;
 
 /// What several versions became.
 pub(super) struct Combined {
@@ -221,7 +221,7 @@ impl<E: From<TreeError>> Merger<'_, E> {
             (self.keep)(&bytes)?
         } else {
             let blob = BlobId::of(&bytes);
-            self.batch.blob(blob, &Place::Inline(bytes));
+            self.batch.blob(blob, &ObjectLocation::Inline(bytes));
             blob
         };
         Ok(Body::File { size, blob })

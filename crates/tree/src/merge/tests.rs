@@ -11,7 +11,7 @@ use offshoot_store::{Hash, ListedObject, ObjectBackend, ObjectKind, Put, StoreEr
 
 use super::*;
 use crate::edit::TreeEditor;
-use crate::objects::place::Place;
+use crate::objects::location::ObjectLocation;
 
 type Values = BTreeMap<(ObjectKind, Hash), Vec<u8>>;
 
@@ -90,7 +90,7 @@ impl Scene {
     fn file(&self, text: &str) -> Entry {
         let mut batch = Batch::default();
         let blob = BlobId::of(text.as_bytes());
-        batch.blob(blob, &Place::Inline(text.as_bytes().to_vec()));
+        batch.blob(blob, &ObjectLocation::Inline(text.as_bytes().to_vec()));
         self.objects.store(&batch).unwrap();
         let body = Body::File { size: text.len() as u64, blob };
         Entry::new(Meta::default(), body)

@@ -12,7 +12,7 @@ use offshoot_store::Id;
 use crate::error::{Result, TreeError, io_error, unreadable};
 use crate::hash::BlobId;
 use crate::objects::Objects;
-use crate::objects::place::Place;
+use crate::objects::location::ObjectLocation;
 use crate::pack::place::{ChunkRef, PackPlace};
 use crate::pack::read::PackFile;
 use crate::path::display_bytes;
@@ -36,7 +36,7 @@ impl Objects {
     /// verifies what it reads.
     pub fn file(&self, id: &BlobId) -> Result<Option<(File, PathBuf)>> {
         self.look_again(id, |place| match place {
-            Place::Layer { layer, path } => {
+            ObjectLocation::Layer { layer, path } => {
                 let file = self.open_in_layer(id, layer, path)?;
                 Ok(Some((file, self.layer_file(layer, path))))
             }
@@ -47,14 +47,14 @@ impl Objects {
     /// How many bytes a blob has, as far as that can be told without reading them.
     pub fn length(&self, id: &BlobId) -> Result<u64> {
         self.look_again(id, |place| match place {
-            Place::Inline(bytes) => Ok(bytes.len() as u64),
-            Place::Layer { layer, path } => {
+            ObjectLocation::Inline(bytes) => Ok(bytes.len() as u64),
+            ObjectLocation::Layer { layer, path } => {
                 let file = self.open_in_layer(id, layer, path)?;
                 let host = self.layer_file(layer, path);
                 Ok(file.metadata().map_err(io_error("stat", &host))?.len())
             }
-            Place::Pack(place) => self.record_length(place, &id.0),
-            Place::Chunks(chunks) => {
+            ObjectLocation::Pack(place) => self.record_length(place, &id.0),
+            ObjectLocation::Chunks(chunks) => {
                 for chunk in chunks {
                     let found = self.record_length(&self.chunk(chunk)?, &chunk.id)?;
                     if found != chunk.length {
@@ -68,7 +68,7 @@ impl Objects {
     }
 
     /// Runs `work` with the place of a blob, again with its new place where it was moved meanwhile.
-    fn look_again<T>(&self, id: &BlobId, work: impl Fn(&Place) -> Result<T>) -> Result<T> {
+    fn look_again<T>(&self, id: &BlobId, work: impl Fn(&ObjectLocation) -> Result<T>) -> Result<T> {
         for _ in 1..TRIES {
             match work(&self.place(id)?) {
                 Err(TreeError::Damaged { .. } | TreeError::MissingObject(_)) => {}
@@ -78,20 +78,22 @@ impl Objects {
         work(&self.place(id)?)
     }
 
-    fn open(&self, id: &BlobId, place: &Place) -> Result<(Source, PathBuf)> {
+    fn open(&self, id: &BlobId, place: &ObjectLocation) -> Result<(Source, PathBuf)> {
         Ok(match place {
-            Place::Inline(bytes) => {
+            ObjectLocation::Inline(bytes) => {
                 (Source::Memory(io::Cursor::new(bytes.clone())), self.catalog_place())
             }
-            Place::Layer { layer, path } => {
+            ObjectLocation::Layer { layer, path } => {
                 let file = self.open_in_layer(id, layer, path)?;
                 (Source::File(file), self.layer_file(layer, path))
             }
-            Place::Pack(place) => {
+            ObjectLocation::Pack(place) => {
                 let bytes = self.read_record(place, &id.0)?;
                 (Source::Memory(io::Cursor::new(bytes)), self.pack_path(&place.pack))
             }
-            Place::Chunks(chunks) => (Source::Chunks(self.open_chunks(chunks)?), self.packs_dir()),
+            ObjectLocation::Chunks(chunks) => {
+                (Source::Chunks(self.open_chunks(chunks)?), self.packs_dir())
+            }
         })
     }
 

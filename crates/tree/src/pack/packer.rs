@@ -8,7 +8,7 @@ use offshoot_store::{Catalog, Hash, ObjectKind};
 
 use crate::error::{Result, TreeError, io_error};
 use crate::hash::BlobId;
-use crate::objects::place::Place;
+use crate::objects::location::ObjectLocation;
 use crate::objects::reader::BlobReader;
 use crate::objects::{Batch, Objects};
 use crate::pack::place::{ChunkRef, WHOLE_LIMIT};
@@ -63,9 +63,9 @@ impl<'v> Packer<'v> {
             true => {
                 let mut bytes = Vec::new();
                 reader.read_to_end(&mut bytes)?;
-                Place::Pack(self.writer()?.add(blob.0, &bytes)?)
+                ObjectLocation::Pack(self.writer()?.add(blob.0, &bytes)?)
             }
-            false => Place::Chunks(cut(blob, reader, |id, data| self.chunk(id, data))?),
+            false => ObjectLocation::Chunks(cut(blob, reader, |id, data| self.chunk(id, data))?),
         };
         self.moves.blob(*blob, &place);
         self.flush_if_long()
@@ -89,7 +89,7 @@ impl<'v> Packer<'v> {
         let place = self.writer()?.add_record(record)?;
         match kind {
             ObjectKind::Chunk => self.moves.chunk(id, place),
-            _ => self.moves.blob(BlobId(id), &Place::Pack(place)),
+            _ => self.moves.blob(BlobId(id), &ObjectLocation::Pack(place)),
         }
         self.flush_if_long()
     }

@@ -55,7 +55,7 @@ pub(super) struct Look {
     pub(super) gid: u32,
     pub(super) links: u32,
     /// The file system and the mount that it is on: names can only be moved within both.
-    pub(super) place: Place,
+    pub(super) place: MountedDevice,
     /// Something is mounted on it.
     pub(super) mounted_on: bool,
     /// Immutable or append-only.
@@ -64,7 +64,7 @@ pub(super) struct Look {
 
 /// A file system, and the mount through which it is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct MountedDevice {
     pub(super) device: u64,
     mount: u64,
 }
@@ -90,7 +90,7 @@ impl Look {
             uid: stat.stx_uid,
             gid: stat.stx_gid,
             links: stat.stx_nlink,
-            place: Place { device, mount: stat.stx_mnt_id },
+            place: MountedDevice { device, mount: stat.stx_mnt_id },
             mounted_on: stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
             fixed: stat.stx_attributes.intersects(fixed),
         }

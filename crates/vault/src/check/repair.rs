@@ -10,7 +10,9 @@ use std::fs;
 use offshoot_host::disk;
 use offshoot_store::{Hash, Id, ObjectKind, StoreError};
 use offshoot_tree::links::LinkRecord;
-use offshoot_tree::{BlobId, Body, DirRef, Entry, NodeId, Place, PlaceStart, RootId};
+use offshoot_tree::{
+    BlobId, Body, DirRef, Entry, NodeId, ObjectLocation, ObjectLocationStart, RootId,
+};
 
 use self::find::Finder;
 use super::{CheckDepth, CheckReport};
@@ -138,7 +140,7 @@ impl Repair<'_> {
                     return Err(error);
                 }
                 let layer = match objects.place(blob) {
-                    Ok(Place::Layer { layer, .. }) => Some(layer),
+                    Ok(ObjectLocation::Layer { layer, .. }) => Some(layer),
                     _ => None,
                 };
                 bad.insert(*blob, layer);
@@ -172,7 +174,7 @@ impl Repair<'_> {
     fn retire(&mut self, layer: &Id, reached: &BTreeMap<BlobId, Reached>) -> Result<()> {
         let mut homes = Vec::new();
         each_place(self.vault, ObjectKind::Blob, |object, start| {
-            if start == PlaceStart::Layer(*layer) {
+            if start == ObjectLocationStart::Layer(*layer) {
                 homes.push(BlobId(object.id));
             }
         })?;
@@ -210,7 +212,7 @@ impl Repair<'_> {
     fn stacks(&mut self) -> Result<()> {
         let mut homes: HashSet<Id> = HashSet::new();
         each_place(self.vault, ObjectKind::Blob, |_, start| {
-            if let PlaceStart::Layer(layer) = start {
+            if let ObjectLocationStart::Layer(layer) = start {
                 homes.insert(layer);
             }
         })?;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use offshoot_host::{disk, says_damage};
 use offshoot_store::{Id, LayerRow, StackRow};
-use offshoot_tree::{BlobId, Body, Entry, Objects, Place, RootId, TreeError, diff, display_bytes};
+use offshoot_tree::{
+    BlobId, Body, Entry, ObjectLocation, Objects, RootId, TreeError, diff, display_bytes,
+};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
@@ -190,7 +192,7 @@ impl Look<'_> {
                 let Ok(place) = self.objects.place(blob) else { return Ok(true) };
                 // Where it is the one copy it was looked at as content.
                 let home = !self.homes
-                    && matches!(&place, Place::Layer { layer, path: at } if layer == self.layer && at == path);
+                    && matches!(&place, ObjectLocation::Layer { layer, path: at } if layer == self.layer && at == path);
                 if home || kind != FileType::RegularFile || stat.st_size as u64 != *size {
                     return Ok(home);
                 }
@@ -204,7 +206,13 @@ impl Look<'_> {
     }
 
     /// Whether the first file of that path in the layers that hold bytes is the one.
-    fn finds(&self, path: &[u8], size: u64, blob: &BlobId, place: &Place) -> Result<bool, Errno> {
+    fn finds(
+        &self,
+        path: &[u8],
+        size: u64,
+        blob: &BlobId,
+        place: &ObjectLocation,
+    ) -> Result<bool, Errno> {
         for layer in &self.stack.data {
             let top = disk::open_dir_path(&self.objects.layer_file(layer, b""));
             let top = top.map_err(errno)?;
@@ -215,7 +223,7 @@ impl Look<'_> {
             if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
                 continue;
             }
-            let home = Place::Layer { layer: *layer, path: path.to_vec() };
+            let home = ObjectLocation::Layer { layer: *layer, path: path.to_vec() };
             let home = !self.homes && *place == home;
             if home || found.st_size as u64 != size {
                 return Ok(home);

@@ -1,7 +1,7 @@
 //! Chunks are reached through the places of contents, which packing changes.
 
 use offshoot_store::ObjectKind;
-use offshoot_tree::{BlobId, Place, PlaceStart};
+use offshoot_tree::{BlobId, ObjectLocation, ObjectLocationStart};
 
 use super::Collector;
 use super::layers::each_place;
@@ -14,14 +14,14 @@ impl Collector<'_> {
         each_place(self.vault, ObjectKind::Blob, |object, start| {
             let blob = BlobId(object.id);
             // One that is not reached is being stored by somebody, or will go; its chunks stay as long as it does.
-            if start == PlaceStart::Chunks
+            if start == ObjectLocationStart::Chunks
                 && (!self.options.dry_run || self.marks.blobs.contains_key(&blob))
             {
                 cut.push(blob);
             }
         })?;
         for blob in cut {
-            if let Ok(Place::Chunks(chunks)) = self.vault.objects()?.place(&blob) {
+            if let Ok(ObjectLocation::Chunks(chunks)) = self.vault.objects()?.place(&blob) {
                 self.marks.chunks.extend(chunks.iter().map(|chunk| chunk.id));
             }
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use offshoot_host::disk;
 use offshoot_store::{Hash, Id, LayerRow, ListedObject, ObjectKind, Reader, StackRow};
-use offshoot_tree::{BlobId, Place, PlaceStart, START};
+use offshoot_tree::{BlobId, ObjectLocation, ObjectLocationStart, START};
 
 use super::Collector;
 use super::pins::Pins;
@@ -66,7 +66,9 @@ impl Collector<'_> {
         let mut living: BTreeMap<Id, Living> = BTreeMap::new();
         each_place(self.vault, ObjectKind::Blob, |object, start| {
             let blob = BlobId(object.id);
-            if let (PlaceStart::Layer(layer), Some(size)) = (start, self.marks.blobs.get(&blob)) {
+            if let (ObjectLocationStart::Layer(layer), Some(size)) =
+                (start, self.marks.blobs.get(&blob))
+            {
                 let here = living.entry(layer).or_default();
                 here.bytes += size;
                 here.blobs.push(blob);
@@ -133,7 +135,7 @@ impl Collector<'_> {
         // What was found again since is where it was.
         let mut living: BTreeMap<Id, Living> = BTreeMap::new();
         for blob in self.marks.settle() {
-            if let Place::Layer { layer, .. } = self.vault.objects()?.place(&blob)? {
+            if let ObjectLocation::Layer { layer, .. } = self.vault.objects()?.place(&blob)? {
                 let here = living.entry(layer).or_default();
                 here.stays = true;
                 here.blobs.push(blob);
@@ -198,7 +200,7 @@ fn missing(error: std::io::Error) -> std::io::Result<()> {
 pub(crate) fn each_place(
     vault: &Vault,
     kind: ObjectKind,
-    mut visit: impl FnMut(&ListedObject, PlaceStart),
+    mut visit: impl FnMut(&ListedObject, ObjectLocationStart),
 ) -> Result<()> {
     let mut after: Option<Hash> = None;
     loop {
@@ -206,6 +208,6 @@ pub(crate) fn each_place(
         let page = backend.list_values(kind, after.as_ref(), PAGE, START)?;
         let Some(last) = page.last() else { return Ok(()) };
         after = Some(last.id);
-        page.iter().for_each(|object| visit(object, PlaceStart::of(&object.start)));
+        page.iter().for_each(|object| visit(object, ObjectLocationStart::of(&object.start)));
     }
 }

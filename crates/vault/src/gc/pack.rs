@@ -1,7 +1,7 @@
 //! Moving all content out of layers, which are then no more than a cache.
 
 use offshoot_store::{Hash, ObjectKind};
-use offshoot_tree::{BlobId, PlaceStart, RootId};
+use offshoot_tree::{BlobId, ObjectLocationStart, RootId};
 
 use super::layers::each_place;
 use super::mark::Marks;
@@ -30,7 +30,7 @@ impl Vault {
         let mut in_layers = Vec::new();
         each_place(self, ObjectKind::Blob, |object, start| {
             let blob = BlobId(object.id);
-            if let (PlaceStart::Layer(_), Some(size)) = (start, marks.blobs.get(&blob)) {
+            if let (ObjectLocationStart::Layer(_), Some(size)) = (start, marks.blobs.get(&blob)) {
                 in_layers.push((blob, *size));
             }
         })?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use offshoot_store::{Hash, Id, ObjectKind, PackRow};
-use offshoot_tree::PlaceStart;
+use offshoot_tree::ObjectLocationStart;
 use offshoot_tree::pack::{PackFile, PackPlace, Packer};
 
 use super::Collector;
@@ -57,7 +57,7 @@ impl Collector<'_> {
         let mut named: HashMap<Id, Named> = HashMap::new();
         for kind in [ObjectKind::Blob, ObjectKind::Chunk] {
             each_place(self.vault, kind, |object, start| {
-                if let PlaceStart::Pack(place) = start {
+                if let ObjectLocationStart::Pack(place) = start {
                     let pack = named.entry(place.pack).or_default();
                     pack.bytes += place.length;
                     pack.records.push((kind, object.id, place));

@@ -14,7 +14,7 @@ use offshoot_host::disk;
 use offshoot_host::disk::join;
 use offshoot_host::workers::share;
 use offshoot_store::Id;
-use offshoot_tree::{Batch, BlobId, Objects, Place};
+use offshoot_tree::{Batch, BlobId, ObjectLocation, Objects};
 use rayon::prelude::*;
 use rustix::fs::{self, FileType, OFlags, Stat};
 use rustix::io::Errno;
@@ -57,7 +57,7 @@ impl Blobs {
     pub(super) fn add_to(mut self, batch: &mut Batch, layer: Option<Id>) {
         for (blob, path) in self.in_layer {
             if let Some(layer) = layer {
-                batch.blob(blob, &Place::Layer { layer, path });
+                batch.blob(blob, &ObjectLocation::Layer { layer, path });
             }
         }
         batch.append(&mut self.inline);

@@ -15,13 +15,13 @@ use std::path::Path;
 use offshoot_host::disk::join;
 use offshoot_store::{Id, StackRow};
 use offshoot_tree::links::Links;
-use offshoot_tree::{Batch, ContentId, Place, RootId};
+use offshoot_tree::{Batch, ContentId, ObjectLocation, RootId};
 
 use self::build::{Builder, Built, Fate};
 use self::content::{Hashed, hash_files};
 use self::lower::Lower;
 use super::access::{Access, Reach};
-use super::left::Pending;
+use super::leftover::Pending;
 use super::note::ExecNote;
 use super::place::PlacedLinks;
 use super::stage::{LayerStage, Progress};
@@ -187,7 +187,7 @@ impl Vault {
         let layer = stage.seal_in_place(Some(built.root))?;
         self.record_layer(&layer)?;
         for (path, file) in files.into_iter().filter(|(_, file)| !file.closed) {
-            batch.blob(file.blob, &Place::Layer { layer: layer.id, path });
+            batch.blob(file.blob, &ObjectLocation::Layer { layer: layer.id, path });
         }
         // A batch is all or nothing: without it no object names the layer.
         self.objects()?.store(&batch)?;
@@ -223,7 +223,7 @@ impl Survey {
     pub(super) fn whole_tree(self, layer: Id) -> (RootId, Batch) {
         let Built { root, mut batch, .. } = self.built;
         for (path, file) in self.files {
-            batch.blob(file.blob, &Place::Layer { layer, path });
+            batch.blob(file.blob, &ObjectLocation::Layer { layer, path });
         }
         (root, batch)
     }

@@ -14,7 +14,7 @@ use offshoot_tree::RootId;
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 
 use super::access::{PlainAccess, Reach};
-use super::left::{left_dir, move_aside, refer};
+use super::leftover::{left_dir, move_aside, refer};
 use super::note::{ExecNote, NOTE, UpperOwner};
 use super::place::PlacedLinks;
 use crate::error::{Result, io_error};
@@ -25,7 +25,7 @@ const DYING: Duration = Duration::from_secs(5);
 
 /// How much a command wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftSize {
+pub struct LeftoverSize {
     /// Files, links and deletions.
     pub files: u64,
     /// Directories that were made or changed.
@@ -128,7 +128,7 @@ impl Vault {
             };
             let root = self.layer_root(&layer)?;
             if self.read(|reader| Ok(reader.has_snapshot_of(&root.0)?))?
-                && let Some(left) = self.take_left(&exec)?
+                && let Some(left) = self.take_leftover(&exec)?
             {
                 left.remove()?;
             }
@@ -176,7 +176,7 @@ impl Vault {
         dir: &Path,
         note: &ExecNote,
         placed: &PlacedLinks,
-        size: LeftSize,
+        size: LeftoverSize,
     ) -> bool {
         let names = placed.names().len() as u64;
         if names == 0 || size.directories > 0 || size.files > names {
@@ -197,8 +197,8 @@ fn is_over(note: &ExecNote) -> bool {
 }
 
 /// How much lies in a directory, but for what was placed there and is untouched. What cannot be read counts as one.
-pub(super) fn measure(dir: &Path, placed: &PlacedLinks) -> LeftSize {
-    let mut size = LeftSize::default();
+pub(super) fn measure(dir: &Path, placed: &PlacedLinks) -> LeftoverSize {
+    let mut size = LeftoverSize::default();
     let Ok(top) = disk::open_dir_path(dir) else { return size };
     let ways = ways_to(placed);
     let mut folders = vec![Vec::new()];
@@ -216,7 +216,7 @@ fn measure_folder(
     top: std::os::fd::BorrowedFd<'_>,
     folder: &[u8],
     placed: &PlacedLinks,
-    size: &mut LeftSize,
+    size: &mut LeftoverSize,
     mut is_new: impl FnMut(&[u8]) -> bool,
 ) -> io::Result<()> {
     let dir = disk::open_below(top, folder, OFlags::RDONLY | OFlags::DIRECTORY)?;

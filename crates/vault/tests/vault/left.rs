@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use offshoot_store::{Id, ProcessMark};
 use offshoot_tree::RootId;
 use offshoot_vault::{
-    CaptureWay, CheckDepth, ExecNote, ImportOptions, LeftShape, LinkLimit, NewSnapshot,
+    CaptureWay, CheckDepth, ExecNote, ImportOptions, LeftoverShape, LinkLimit, NewSnapshot,
     PlainAccess, Upper, UpperOwner, Vault, VaultOptions,
 };
 
@@ -53,9 +53,9 @@ fn names(dir: &Path) -> Vec<String> {
 
 /// Makes what was left part of the history, and gives the state.
 fn keep(vault: &Vault, exec: &Id) -> RootId {
-    let left = vault.take_left(exec).unwrap().unwrap();
+    let left = vault.take_leftover(exec).unwrap().unwrap();
     let parent = left.note.snapshot;
-    let adopted = left.adopt(vault, LeftShape::Difference, &PlainAccess).unwrap();
+    let adopted = left.adopt(vault, LeftoverShape::Difference, &PlainAccess).unwrap();
     vault
         .transact("keep", &actor(), |tx| {
             adopted.record(tx)?;
@@ -77,9 +77,9 @@ fn keep(vault: &Vault, exec: &Id) -> RootId {
 /// What was left can be kept, is what was written, and nothing stays beside it.
 fn assert_recovered(vault: &Vault, exec: &Id, out: PathBuf) {
     assert_eq!(vault.left().unwrap(), [*exec]);
-    let left = vault.take_left(exec).unwrap().unwrap();
-    assert!(vault.take_left(exec).is_err(), "one at a time");
-    let preview = left.preview(vault, LeftShape::Difference, &PlainAccess).unwrap();
+    let left = vault.take_leftover(exec).unwrap().unwrap();
+    assert!(vault.take_leftover(exec).is_err(), "one at a time");
+    let preview = left.preview(vault, LeftoverShape::Difference, &PlainAccess).unwrap();
     let mut paths: Vec<String> = preview.changes.iter().map(|c| c.path.to_string()).collect();
     paths.retain(|path| path != "/");
     assert_eq!(paths, ["/changed", "/large"]);
@@ -175,7 +175,7 @@ fn cut_after_it_was_sealed_and_before_it_was_recorded() {
     assert_recovered(&before, &note.exec, scratch.path().join("out"));
     // Objects name the layer, so it stays where it is.
     drop(adopted);
-    let left = vault.take_left(&note.exec).unwrap().unwrap();
+    let left = vault.take_leftover(&note.exec).unwrap().unwrap();
     assert!(left.note.layer.is_some());
     drop(left);
     assert_recovered(&vault, &note.exec, scratch.path().join("out-2"));
@@ -226,8 +226,8 @@ fn cut_after_it_was_recorded_and_before_its_note_went() {
     let vault = small(&scratch);
     let (upper, note) = written(&vault);
     drop(upper);
-    let left = vault.take_left(&note.exec).unwrap().unwrap();
-    let adopted = left.adopt(&vault, LeftShape::Difference, &PlainAccess).unwrap();
+    let left = vault.take_leftover(&note.exec).unwrap().unwrap();
+    let adopted = left.adopt(&vault, LeftoverShape::Difference, &PlainAccess).unwrap();
     vault
         .transact("keep", &actor(), |tx| {
             adopted.record(tx)?;
@@ -278,8 +278,8 @@ fn names_that_were_placed_do_not_count() {
     assert_eq!(vault.left().unwrap(), []);
     touched.abandon(&vault);
     let [exec] = vault.left().unwrap()[..] else { panic!("one is left") };
-    let left = vault.take_left(&exec).unwrap().unwrap();
-    assert_eq!(left.size(LeftShape::Difference).unwrap().unwrap().files, 2);
+    let left = vault.take_leftover(&exec).unwrap().unwrap();
+    assert_eq!(left.size(LeftoverShape::Difference).unwrap().unwrap().files, 2);
     drop(left);
     let out = export(&vault, &keep(&vault, &exec), &scratch.path().join("out"));
     use std::os::unix::fs::MetadataExt;
@@ -342,9 +342,11 @@ fn what_was_placed_may_be_cut_short() {
     let (upper, note) = written(&vault);
     fs::write(upper.dir().with_file_name("placed"), "").unwrap();
     upper.abandon(&vault);
-    let left = vault.take_left(&note.exec).unwrap().unwrap();
-    assert_eq!(left.size(LeftShape::Difference).unwrap().unwrap().files, 2);
-    assert!(left.preview(&vault, LeftShape::Difference, &PlainAccess).unwrap().changes.len() >= 2);
+    let left = vault.take_leftover(&note.exec).unwrap().unwrap();
+    assert_eq!(left.size(LeftoverShape::Difference).unwrap().unwrap().files, 2);
+    assert!(
+        left.preview(&vault, LeftoverShape::Difference, &PlainAccess).unwrap().changes.len() >= 2
+    );
     drop(left);
     assert_recovered(&vault, &note.exec, scratch.path().join("out"));
 }

@@ -10,9 +10,9 @@ use rustix::fs::OFlags;
 
 /// Opens what lies below a directory that a command of this user wrote, when the command and its init are gone.
 #[derive(Debug)]
-pub(crate) struct LeftAccess(Option<Keeper>);
+pub(crate) struct LeftoverAccess(Option<Keeper>);
 
-impl LeftAccess {
+impl LeftoverAccess {
     /// For a directory. Root needs nobody, and where the kernel lets nobody have namespaces only what is open can be opened.
     pub(crate) fn new(directory: &Path) -> Self {
         match rustix::process::geteuid().is_root() {
@@ -22,7 +22,7 @@ impl LeftAccess {
     }
 }
 
-impl Access for LeftAccess {
+impl Access for LeftoverAccess {
     fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
         match &self.0 {
             Some(keeper) => keeper.open(path, flags),

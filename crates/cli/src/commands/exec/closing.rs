@@ -4,7 +4,7 @@ use offshoot_engine::exec::{ExecutionResult, RuntimeOptions};
 use offshoot_engine::settings::format_duration;
 
 use super::ask::Ask;
-use super::setup::Place;
+use super::setup::OpenProject;
 use std::path::PathBuf;
 
 use crate::context::Context;
@@ -44,7 +44,7 @@ impl Closing {
     pub(super) fn naming(
         mut self,
         context: &Context,
-        place: &Place,
+        place: &OpenProject,
         result: &ExecutionResult,
     ) -> Self {
         if let Some((_, name)) = &result.workspace

@@ -16,7 +16,7 @@ use crate::error::{CliError, Result, body};
 use crate::interrupt::Watch;
 
 /// An open vault and where in it the caller stands.
-pub(super) struct Place {
+pub(super) struct OpenProject {
     pub(super) vault: OpenVault,
     /// The current folder below the bound one, or as it is in another folder of the vault.
     pub(super) below: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) struct Place {
 /// What there is of a vault before anything is made.
 pub(super) enum Found {
     /// A vault.
-    Vault(Box<Place>),
+    Vault(Box<OpenProject>),
     /// None yet: this folder would become one.
     Project(PathBuf),
 }
@@ -54,18 +54,18 @@ pub(super) fn find(context: &Context) -> Result<Found> {
         let first = vault.vault.bindings()?.iter().find(|it| it.is_first()).map(Binding::host_path);
         // A vault may have been brought here without its folder.
         let folder = first.filter(|folder| folder.is_dir());
-        return Ok(Found::Vault(Box::new(Place { vault, below, folder })));
+        return Ok(Found::Vault(Box::new(OpenProject { vault, below, folder })));
     }
     let Some((listed, bound)) = context.engine.bound_to(&here)? else {
         return Ok(Found::Project(context.engine.project_of(&here)?));
     };
     let vault = context.open_listed(&listed)?;
     let below = exec::start_directory(&vault.vault, &here)?;
-    Ok(Found::Vault(Box::new(Place { vault, below, folder: Some(bound) })))
+    Ok(Found::Vault(Box::new(OpenProject { vault, below, folder: Some(bound) })))
 }
 
 /// Makes the vault of a folder at its first use, unless the folder is one that was moved.
-pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<Place> {
+pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<OpenProject> {
     let here = current_dir()?;
     let (listed, folder) = match context.engine.belongs(&here)? {
         Belongs::To(listed, bound) => (listed, Some(bound)),
@@ -74,7 +74,7 @@ pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<P
     };
     let vault = context.open_listed(&listed)?;
     let below = exec::start_directory(&vault.vault, &here)?;
-    Ok(Place { vault, below, folder })
+    Ok(OpenProject { vault, below, folder })
 }
 
 pub(super) fn options(

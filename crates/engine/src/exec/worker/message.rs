@@ -92,7 +92,7 @@ pub(super) struct Wanted {
     record: bool,
     timeout_ms: Option<u64>,
     read_only: bool,
-    place: Place,
+    place: Target,
     checkpoint: CheckpointMode,
     network: Network,
     driver: DriverChoice,
@@ -114,7 +114,7 @@ enum Line {
 /// Where it runs.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Place {
+enum Target {
     Workspace(String),
     Fork { from: Option<String>, lifetime: Option<Duration> },
 }
@@ -210,9 +210,9 @@ impl Wanted {
             },
             read_only: *read_only,
             place: match place {
-                ExecutionWorkspace::Workspace(name) => Place::Workspace(name.clone()),
+                ExecutionWorkspace::Workspace(name) => Target::Workspace(name.clone()),
                 ExecutionWorkspace::Fork { from, lifetime } => {
-                    Place::Fork { from: from.clone(), lifetime: *lifetime }
+                    Target::Fork { from: from.clone(), lifetime: *lifetime }
                 }
             },
             checkpoint: *checkpoint,
@@ -254,8 +254,8 @@ impl Wanted {
             timeout: self.timeout_ms.map_or(ExecutionTimeout::None, ExecutionTimeout::Millis),
             read_only: self.read_only,
             place: match self.place {
-                Place::Workspace(name) => ExecutionWorkspace::Workspace(name),
-                Place::Fork { from, lifetime } => ExecutionWorkspace::Fork { from, lifetime },
+                Target::Workspace(name) => ExecutionWorkspace::Workspace(name),
+                Target::Fork { from, lifetime } => ExecutionWorkspace::Fork { from, lifetime },
             },
             checkpoint: self.checkpoint,
             network: self.network,

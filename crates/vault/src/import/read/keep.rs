@@ -9,7 +9,7 @@ use std::sync::MutexGuard;
 use offshoot_host::disk::CopyError;
 use offshoot_host::{Mtime, Xattr, disk};
 use offshoot_store::Id;
-use offshoot_tree::{BlobId, INLINE_LIMIT, Place};
+use offshoot_tree::{BlobId, INLINE_LIMIT, ObjectLocation};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -52,7 +52,7 @@ impl Pass<'_> {
             return Ok((blob, size));
         }
         if !self.is_base() && bytes.len() <= INLINE_LIMIT {
-            self.blobs().inline.blob(blob, &Place::Inline(bytes));
+            self.blobs().inline.blob(blob, &ObjectLocation::Inline(bytes));
             return Ok((blob, size));
         }
         let hex = blob.to_hex();

@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use offshoot_host::disk::join;
 use offshoot_host::workers::{FEW, share};
 use offshoot_host::{HostError, disk};
-use offshoot_tree::{Batch, BlobId, INLINE_LIMIT, Place};
+use offshoot_tree::{Batch, BlobId, INLINE_LIMIT, ObjectLocation};
 use rayon::prelude::*;
 use rustix::fs::{self, Mode, OFlags};
 
@@ -72,7 +72,7 @@ impl Vault {
             let read = opened.and_then(|opened| File::from(opened.fd).read_to_end(&mut bytes));
             read.map_err(io_error("read", &reach.host(path)))?;
             unchanged(reach, path, &file.blob, &BlobId::of(&bytes))?;
-            batch.blob(file.blob, &Place::Inline(bytes));
+            batch.blob(file.blob, &ObjectLocation::Inline(bytes));
         }
         if long.is_empty() { Ok(()) } else { self.keep_long(reach, &long, batch) }
     }
@@ -101,7 +101,7 @@ impl Vault {
         self.record_layer(&layer)?;
         for blob in files.keys() {
             let path = blob.to_hex().into_bytes();
-            batch.blob(*blob, &Place::Layer { layer: layer.id, path });
+            batch.blob(*blob, &ObjectLocation::Layer { layer: layer.id, path });
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use offshoot_host::disk;
 use offshoot_store::Id;
 use offshoot_tree::links::Lookup;
-use offshoot_tree::{BlobId, Body, DirRef, Entry, Place, RootId, TreeError};
+use offshoot_tree::{BlobId, Body, DirRef, Entry, ObjectLocation, RootId, TreeError};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
@@ -79,7 +79,7 @@ fn find(vault: &Vault, root: &RootId) -> Result<(Vec<Candidate>, u64)> {
                 continue;
             }
             match objects.place(blob)? {
-                Place::Layer { layer, path } if path.len() <= LONGEST_PATH => {
+                ObjectLocation::Layer { layer, path } if path.len() <= LONGEST_PATH => {
                     let candidate = Candidate { blob: *blob, size: *size, layer, path };
                     found.insert(*blob, candidate);
                 }

@@ -17,7 +17,7 @@ use super::note::{COPY, ExecNote, NOTE, OUTPUT};
 use super::output::OutputReader;
 use super::place::PlacedLinks;
 use super::stage::{LayerStage, Progress};
-use super::sweep::{self, LeftSize};
+use super::sweep::{self, LeftoverSize};
 use super::upper::Upper;
 use crate::error::{Result, VaultError, io_error};
 use crate::exec::{STDERR, STDOUT};
@@ -109,7 +109,7 @@ enum Origin {
     /// A command wrote it just now.
     Stage(LayerStage),
     /// It was set aside before, and stays so.
-    Left(Left),
+    Leftover(Leftover),
 }
 
 impl Pending {
@@ -125,7 +125,7 @@ impl Pending {
                 Ok(())
             }
             Some(Origin::Stage(stage)) if stage.note.is_some() => ExecNote::remove(&stage.place),
-            Some(Origin::Left(left)) => left.remove(),
+            Some(Origin::Leftover(left)) => left.remove(),
             Some(Origin::Stage(_)) | None => Ok(()),
         }
     }
@@ -141,7 +141,7 @@ impl Drop for Pending {
 
 /// What an interrupted command left, held so that nobody else takes it.
 #[derive(Debug)]
-pub struct Left {
+pub struct Leftover {
     /// What is known about the command.
     pub note: ExecNote,
     /// What was set aside: a directory, or only the note.
@@ -153,7 +153,7 @@ pub struct Left {
 
 /// In which shape what was written lies beside its note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftShape {
+pub enum LeftoverShape {
     /// As a difference to the root below, in overlayfs format.
     Difference,
     /// As a plain copy of all of it.
@@ -171,18 +171,18 @@ pub struct Preview {
     pub objects: Arc<Objects>,
 }
 
-impl Left {
+impl Leftover {
     /// Where the files are that the command wrote, for who can open what their modes close.
-    pub fn files_dir(&self, shape: LeftShape) -> PathBuf {
+    pub fn files_dir(&self, shape: LeftoverShape) -> PathBuf {
         self.dir.join(match shape {
-            LeftShape::Difference => "fs",
-            LeftShape::Tree => COPY,
+            LeftoverShape::Difference => "fs",
+            LeftoverShape::Tree => COPY,
         })
     }
 
     /// How much it is; nothing where all of a copy would have to be compared to know.
-    pub fn size(&self, shape: LeftShape) -> Result<Option<LeftSize>> {
-        if shape == LeftShape::Tree {
+    pub fn size(&self, shape: LeftoverShape) -> Result<Option<LeftoverSize>> {
+        if shape == LeftoverShape::Tree {
             return Ok(None);
         }
         let placed = PlacedLinks::read(&self.dir)?;
@@ -207,8 +207,13 @@ impl Left {
     }
 
     /// What it would change.
-    pub fn preview(&self, vault: &Vault, shape: LeftShape, access: &dyn Access) -> Result<Preview> {
-        let whole = shape == LeftShape::Tree;
+    pub fn preview(
+        &self,
+        vault: &Vault,
+        shape: LeftoverShape,
+        access: &dyn Access,
+    ) -> Result<Preview> {
+        let whole = shape == LeftoverShape::Tree;
         let base = &self.note.root;
         if let Some(layer) = &self.note.layer {
             let root = vault.layer_root(layer)?;
@@ -231,7 +236,12 @@ impl Left {
     }
 
     /// Adopts it. Where that fails it stays what it is: set aside.
-    pub fn adopt(self, vault: &Vault, shape: LeftShape, access: &dyn Access) -> Result<Adopted> {
+    pub fn adopt(
+        self,
+        vault: &Vault,
+        shape: LeftoverShape,
+        access: &dyn Access,
+    ) -> Result<Adopted> {
         vault.enter()?;
         if let Some(layer) = self.note.layer {
             return self.adopt_sealed(vault, layer);
@@ -240,7 +250,7 @@ impl Left {
         let Self { note, place, lock, .. } = self;
         let base = note.root;
         let stage = LayerStage::resume(&vault.layers_dir(), &place, note, lock)?;
-        if shape == LeftShape::Tree {
+        if shape == LeftoverShape::Tree {
             return vault.capture_stage(stage, &base);
         }
         vault.adopt(Upper { stage, base, skipped: Vec::new(), placed }, access)
@@ -258,7 +268,7 @@ impl Left {
             StackRow { root: root.0, ..below }
         });
         let adopted = Adopted::captured(root, content, Vec::new()).stacked(stack);
-        Ok(adopted.held(Pending(Some(Origin::Left(self)))))
+        Ok(adopted.held(Pending(Some(Origin::Leftover(self)))))
     }
 
     /// Throws it away. A layer that objects name stays: what is in it may be in use elsewhere.
@@ -327,7 +337,7 @@ impl Vault {
     }
 
     /// Takes what an interrupted command left; none where there is nothing, and an error where somebody else has it.
-    pub fn take_left(&self, exec: &Id) -> Result<Option<Left>> {
+    pub fn take_leftover(&self, exec: &Id) -> Result<Option<Leftover>> {
         let found = self.left_names()?.into_iter().find(|(own, _)| own == exec);
         let Some((_, place, _)) = found.as_ref().and_then(|found| self.read_left(found)) else {
             return Ok(None);
@@ -338,7 +348,7 @@ impl Vault {
         };
         // It may have been taken away between being found and being locked.
         let read = found.as_ref().and_then(|found| self.read_left(found));
-        Ok(read.map(|(note, place, dir)| Left { note, place, dir, lock }))
+        Ok(read.map(|(note, place, dir)| Leftover { note, place, dir, lock }))
     }
 
     /// Makes a root of the plain copy that lies beside an upper; see [`capture`](Self::capture). Where it fails, the copy is

@@ -16,7 +16,7 @@ const WITH_ID: usize = 17;
 
 /// Where the bytes of a blob or of a chunk are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ObjectLocation {
     /// In the object itself.
     Inline(Vec<u8>),
     /// In a file of a sealed layer.
@@ -34,7 +34,7 @@ pub enum Place {
 
 /// What the start of a place tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceStart {
+pub enum ObjectLocationStart {
     /// The bytes are in the object itself.
     Inline,
     /// They are in this layer.
@@ -47,7 +47,7 @@ pub enum PlaceStart {
     Unknown,
 }
 
-impl Place {
+impl ObjectLocation {
     /// As the object holds it.
     pub fn encode(&self) -> Vec<u8> {
         match self {
@@ -84,7 +84,7 @@ impl Place {
     }
 }
 
-impl PlaceStart {
+impl ObjectLocationStart {
     /// Reads the first [`START`] bytes of a place.
     pub fn of(start: &[u8]) -> Self {
         let id = || start.get(1..WITH_ID).and_then(|id| id.try_into().ok()).map(Id::from_bytes);
@@ -108,24 +108,27 @@ mod tests {
         let chunks = vec![ChunkRef { id: [1; 32], length: 7 }, ChunkRef { id: [2; 32], length: 0 }];
         let place = PackPlace { pack: id, offset: u64::MAX, length: u64::MAX };
         let cases = [
-            (Place::Inline(b"bytes".to_vec()), PlaceStart::Inline),
-            (Place::Inline(Vec::new()), PlaceStart::Inline),
-            (Place::Layer { layer: id, path: b"a/b".to_vec() }, PlaceStart::Layer(id)),
-            (Place::Pack(place), PlaceStart::Pack(place)),
-            (Place::Chunks(chunks), PlaceStart::Chunks),
+            (ObjectLocation::Inline(b"bytes".to_vec()), ObjectLocationStart::Inline),
+            (ObjectLocation::Inline(Vec::new()), ObjectLocationStart::Inline),
+            (
+                ObjectLocation::Layer { layer: id, path: b"a/b".to_vec() },
+                ObjectLocationStart::Layer(id),
+            ),
+            (ObjectLocation::Pack(place), ObjectLocationStart::Pack(place)),
+            (ObjectLocation::Chunks(chunks), ObjectLocationStart::Chunks),
         ];
         for (place, start) in cases {
             let encoded = place.encode();
-            assert_eq!(PlaceStart::of(&encoded[..encoded.len().min(START)]), start);
-            assert_eq!(Place::decode(encoded), Some(place));
+            assert_eq!(ObjectLocationStart::of(&encoded[..encoded.len().min(START)]), start);
+            assert_eq!(ObjectLocation::decode(encoded), Some(place));
         }
     }
 
     #[test]
     fn other_places_are_refused() {
         for bad in [&[][..], &[9], &[1, 2, 3], &[2; 18], &[3, 0], &[3, 1, 5]] {
-            assert_eq!(Place::decode(bad.to_vec()), None, "{bad:?}");
+            assert_eq!(ObjectLocation::decode(bad.to_vec()), None, "{bad:?}");
         }
-        assert_eq!(PlaceStart::of(&[2, 1]), PlaceStart::Unknown);
+        assert_eq!(ObjectLocationStart::of(&[2, 1]), ObjectLocationStart::Unknown);
     }
 }
