@@ -115,11 +115,7 @@ impl Kind for PolicyVerdictDoc {
 
 impl Question for PolicyVerdictDoc {
     fn answer(&self) -> ExitCode {
-        match self.verdict.decision {
-            PolicyDecision::Allow | PolicyDecision::AllowWithCheckpoint => ExitCode::Success,
-            PolicyDecision::RequireApproval => ExitCode::PendingApproval,
-            PolicyDecision::Deny => ExitCode::Denied,
-        }
+        self.verdict.decision.exit_code()
     }
 }
 
