@@ -7,6 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Kind, Question};
+use crate::schema::{self, Schema};
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<PolicyVerdictDoc>,
+    schema::of::<PolicyTestDoc>,
+    schema::of::<PolicyInitDoc>,
+    schema::of::<PolicyReplayDoc>,
+];
 
 /// What was decided before a command ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
