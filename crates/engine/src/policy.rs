@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-pub use offshoot_policy::{Category, Context, Decision, Layer, Policy, Verdict};
+pub use offshoot_policy::{Category, Context, Layer, Policy, Verdict};
+pub use offshoot_protocol::PolicyDecision;
 pub use offshoot_workspace::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, layer_of, policy_layer,
     suggestion,

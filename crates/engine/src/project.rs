@@ -215,6 +215,20 @@ impl Project {
         )
     }
 
+    /// Starts a command in the workspace of this name, which is forked from what is in the folder now if there is none.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let envelope = project.exec_in("fix", ["make", "test"])?.wait();
+    /// println!("{:?}", envelope.result.exit_code);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn exec_in(&self, workspace: &str, command: impl Into<Command>) -> Result<Exec> {
+        let place = ExecutionPlace::Workspace(workspace.to_owned());
+        Exec::start(self, place, command.into())
+    }
+
     /// Makes the main line what is in the folder now.
     ///
     /// ```

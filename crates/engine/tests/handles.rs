@@ -62,6 +62,20 @@ fn a_command_in_a_new_workspace_has_what_is_in_the_folder_now() {
     assert!(ended.is_success(), "{ended:?}");
 }
 
+#[needs(UserNamespace)]
+#[test]
+fn a_workspace_that_is_named_is_forked_if_there_is_none() {
+    let world = World::new();
+    let first = world.project.exec_in("fix", ["touch", "first"]).unwrap().wait();
+    assert!(first.is_success(), "{first:?}");
+    fs::write(world.shared(), "later\n").unwrap();
+    let second = world.project.exec_in("fix", ["cat", "first", "shared"]).unwrap().wait();
+    assert!(second.is_success(), "{second:?}");
+    let fix = world.project.workspace("fix").unwrap();
+    assert_eq!(fix.read("/shared").unwrap(), b"shared\n");
+    assert_eq!(world.project.workspaces().unwrap().len(), 1);
+}
+
 #[test]
 fn a_status_says_what_comes_home_and_what_is_new_in_the_folder() {
     let world = World::new();

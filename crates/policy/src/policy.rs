@@ -8,7 +8,6 @@ use std::time::Duration;
 use crate::category::Categories;
 use crate::classify::classify;
 use crate::context::Context;
-use crate::decision::Decision;
 use crate::error::PolicyError;
 use crate::judged::Judged;
 use crate::options::PolicyOptions;
@@ -22,6 +21,7 @@ use crate::verdict::Verdict;
 use crate::verdict::appeal::Appeal;
 use crate::verdict::part::PartVerdict;
 use crate::verdict::rule_info::RuleInfo;
+use offshoot_vocabulary::PolicyDecision;
 use whole::{Tally, Whole};
 
 /// All rules that hold, those built in among them: it decides whether a command may run. It never changes once it is made, and may be
@@ -136,8 +136,9 @@ impl Policy {
     /// What is decided about the whole when Rego was asked. The user's takes the place of what is built in, as the user's rules do;
     /// all other only narrows.
     fn ask_rego(&self, tally: &Tally<'_>, parts: &[PartVerdict], context: &Context) -> Whole {
-        let ask =
-            |file: &RegoFile, stands: Decision| file.ask(parts, stands, context, self.rego_timeout);
+        let ask = |file: &RegoFile, stands: PolicyDecision| {
+            file.ask(parts, stands, context, self.rego_timeout)
+        };
         let mut whole = tally.widened();
         for file in self.rego.iter().filter(|file| file.layer().widens()) {
             let wish = ask(file, whole.decision);

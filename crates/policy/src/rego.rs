@@ -22,8 +22,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use offshoot_vocabulary::PolicyDecision;
+
 use crate::context::Context;
-use crate::decision::Decision;
 use crate::error::Problem;
 use crate::layer::Layer;
 use crate::options::NamedText;
@@ -48,9 +49,9 @@ pub(crate) struct RegoFile {
 #[derive(Debug, Default)]
 pub(crate) struct Wish {
     /// What it decides; in the user's layer this may widen.
-    pub(crate) decision: Option<(Decision, Arc<RuleInfo>)>,
+    pub(crate) decision: Option<(PolicyDecision, Arc<RuleInfo>)>,
     /// What is at least to be decided.
-    pub(crate) floor: Option<(Decision, Arc<RuleInfo>)>,
+    pub(crate) floor: Option<(PolicyDecision, Arc<RuleInfo>)>,
 }
 
 impl RegoFile {
@@ -68,7 +69,7 @@ impl RegoFile {
     pub(crate) fn ask(
         &self,
         parts: &[PartVerdict],
-        stands: Decision,
+        stands: PolicyDecision,
         context: &Context,
         timeout: Duration,
     ) -> Wish {
@@ -76,7 +77,7 @@ impl RegoFile {
             Ok(answer) => self.wish(answer),
             Err(reason) => {
                 let rule = self.rule("data.offshoot", Some(reason));
-                Wish { decision: None, floor: Some((Decision::Deny, rule)) }
+                Wish { decision: None, floor: Some((PolicyDecision::Deny, rule)) }
             }
         }
     }
@@ -86,8 +87,8 @@ impl RegoFile {
         let decision =
             decision.map(|decision| (decision, self.rule("data.offshoot.decision", reason)));
         let sets = [
-            (Decision::Deny, "data.offshoot.deny", deny),
-            (Decision::RequireApproval, "data.offshoot.require_approval", require_approval),
+            (PolicyDecision::Deny, "data.offshoot.deny", deny),
+            (PolicyDecision::RequireApproval, "data.offshoot.require_approval", require_approval),
         ];
         let floor = sets.into_iter().find(|(_, _, messages)| !messages.is_empty()).map(
             |(decision, name, messages)| (decision, self.rule(name, Some(messages.join("; ")))),

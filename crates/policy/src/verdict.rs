@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::category::{Categories, Category};
-use crate::decision::Decision;
 use crate::judged::Judged;
 use appeal::Appeal;
+use offshoot_vocabulary::PolicyDecision;
 use part::PartVerdict;
 use remedy::Remedy;
 use rule_info::RuleInfo;
@@ -20,7 +20,7 @@ use rule_info::RuleInfo;
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// Whether it may run.
-    pub decision: Decision,
+    pub decision: PolicyDecision,
     /// What kinds of thing all of its parts do.
     pub categories: Categories,
     /// Every part, in the order of the text.

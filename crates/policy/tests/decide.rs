@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use offshoot_policy::{
-    Context, Decision, Layer, LayerSource, NamedText, Network, Policy, PolicyError, PolicyOptions,
-    Verdict, parse_argv, parse_text,
+    Context, Layer, LayerSource, NamedText, Network, Policy, PolicyDecision, PolicyError,
+    PolicyOptions, Verdict, parse_argv, parse_text,
 };
 
-use Decision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
+use PolicyDecision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
 
 fn context() -> Context {
     Context {
@@ -39,7 +39,7 @@ fn decide(layers: &[(Layer, &str)], text: &str) -> Verdict {
 }
 
 #[track_caller]
-fn check(layers: &[(Layer, &str)], text: &str, wanted: Decision) {
+fn check(layers: &[(Layer, &str)], text: &str, wanted: PolicyDecision) {
     let verdict = decide(layers, text);
     assert_eq!(verdict.decision, wanted, "{text}: {verdict:#?}");
 }

@@ -5,7 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Kind;
 use crate::file::ImportDoc;
+use crate::schema::{self, Schema};
 use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<BindingListDoc>,
+    schema::of::<BindingAddedDoc>,
+    schema::of::<BindingRemovedDoc>,
+    schema::of::<BindingMovedDoc>,
+];
 
 /// A folder that a vault is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

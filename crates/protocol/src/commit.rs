@@ -8,8 +8,13 @@ use crate::binding::GitDirectoryDoc;
 use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::git::{GitOutcomeDoc, RepositoryNoteDoc};
+use crate::schema::{self, Schema};
 use crate::text::Text;
 use crate::way_on::WayOnDoc;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] =
+    &[schema::of::<CommitDoc>, schema::of::<SettleDoc>, schema::of::<PullDoc>];
 
 /// A change that stays in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

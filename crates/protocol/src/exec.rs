@@ -11,7 +11,16 @@ use crate::document::{ErrorBody, Kind, SCHEMA_VERSION};
 use crate::history::ActorDoc;
 use crate::outcome::ExecOutcome;
 use crate::policy::DecisionDoc;
+use crate::schema::{self, Schema};
 use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<ExecListDoc>,
+    schema::of::<ExecLogsDoc>,
+    || schema::framed::<ExecEnvelopeDoc>("exec"),
+    || schema::framed::<ExecEventDoc>("exec.event"),
+];
 
 /// The answer to every exec, whatever became of it. Fields may be added to version 1, never removed or changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

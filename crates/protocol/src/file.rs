@@ -7,7 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::history::SnapshotDoc;
+use crate::schema::{self, Schema};
 use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<EntryDoc>,
+    schema::of::<ListDoc>,
+    schema::of::<FileDoc>,
+    schema::of::<EditDoc>,
+    schema::of::<ExportDoc>,
+    schema::of::<HistoryDoc>,
+];
 
 /// A file, directory, symlink or fifo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

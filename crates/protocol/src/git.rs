@@ -5,8 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{ErrorBody, Kind};
+use crate::schema::{self, Schema};
 use crate::text::Text;
 use crate::way_on::WayOnDoc;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[schema::of::<GitExportDoc>];
 
 /// A commit that was made from a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,6 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::Kind;
+use crate::schema::{self, Schema};
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[schema::of::<HelpDoc>];
 
 /// A command, its options and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

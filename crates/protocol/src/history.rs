@@ -7,6 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
+use crate::schema::{self, Schema};
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<LogDoc>,
+    schema::of::<ShowDoc>,
+    schema::of::<OperationDoc>,
+    schema::of::<OperationLogDoc>,
+    schema::of::<RevertDoc>,
+    schema::of::<OperationRestoreDoc>,
+];
 
 /// Who did something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

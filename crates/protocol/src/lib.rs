@@ -8,6 +8,7 @@ mod cache;
 mod change;
 mod commit;
 mod document;
+mod documents;
 mod exec;
 mod file;
 mod git;
@@ -27,59 +28,28 @@ mod vault;
 mod way_on;
 mod workspace;
 
-pub use binding::{
-    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
-    GitDirectoryDoc,
-};
-pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
-pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc};
-pub use commit::{ClashDoc, CommitDoc, HeldDoc, PullDoc, SettleDoc, SettledDoc};
-pub use document::{Document, ErrorBody, ErrorDocument, Kind, Question, SCHEMA_VERSION};
-pub use exec::{
-    DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
-    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
-};
-pub use file::{
-    EditDoc, EntryDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc, SkippedDoc, VersionDoc,
-};
-pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc};
-pub use help::{ArgumentDoc, CommandDoc, HelpDoc, PossibleValueDoc};
-pub use hint::{Hint, SuggestedCommand};
-pub use history::{
-    ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
-    ShowDoc, SnapshotDoc,
-};
-pub use merge::{
-    ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
-    MergeDoc, MergeSideDoc, ResolveDoc,
-};
+pub use binding::*;
+pub use cache::*;
+pub use change::*;
+pub use commit::*;
+pub use document::*;
+pub use documents::schemas;
+pub use exec::*;
+pub use file::*;
+pub use git::*;
+pub use help::*;
+pub use hint::*;
+pub use history::*;
+pub use merge::*;
 pub use offshoot_vocabulary::*;
-pub use outcome::ExecOutcome;
-pub use policy::{
-    DecisionDoc, JudgedDoc, PolicyFileDoc, PolicyInitDoc, PolicyReplayDoc, PolicyTestDoc,
-    PolicyVerdictDoc, RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
-};
-pub use recover::{
-    KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
-    RunningDoc, RunningListDoc,
-};
-pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
-pub use schema::{SchemaFile, schemas};
-pub use status::StatusDoc;
-pub use text::{Text, TextStream};
-pub use tools::{
-    CompletionsDoc, ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, ManDoc, ProgramVersionDoc,
-    SettingDoc,
-};
-pub use vault::{
-    CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, DamagedVaultDoc, GcDoc, InitDoc, PackDoc,
-    StorageDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
-    VaultListDoc, VaultRenamedDoc,
-};
-pub use way_on::WayOnDoc;
-pub use workspace::{
-    CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,
-    ListedWorkspaceDoc, RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc,
-    WorkspaceDeletedDoc, WorkspaceDoc, WorkspaceListDoc, WorkspaceRenamedDoc, WorkspaceShowDoc,
-    WorkspaceTreeDoc,
-};
+pub use outcome::*;
+pub use policy::*;
+pub use recover::*;
+pub use review::*;
+pub use schema::SchemaFile;
+pub use status::*;
+pub use text::*;
+pub use tools::*;
+pub use vault::*;
+pub use way_on::*;
+pub use workspace::*;

@@ -8,8 +8,17 @@ use crate::change::{ChangeDoc, SideDoc};
 use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
 use crate::history::SnapshotDoc;
+use crate::schema::{self, Schema};
 use crate::text::Text;
 use crate::way_on::WayOnDoc;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<ConflictListDoc>,
+    schema::of::<ConflictVersionShowDoc>,
+    schema::of::<ResolveDoc>,
+    schema::of::<MergeDoc>,
+];
 
 /// What the base or a side of a conflict has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

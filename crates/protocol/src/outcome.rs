@@ -35,10 +35,8 @@ impl ExecOutcome {
         if self.timed_out {
             return ExitCode::Timeout.number();
         }
-        match self.state {
-            ExecState::Denied => return ExitCode::Denied.number(),
-            ExecState::PendingApproval => return ExitCode::PendingApproval.number(),
-            _ => {}
+        if let Some(refused) = self.state.refusal_code() {
+            return refused.number();
         }
         match (self.exit_code, self.signal, self.failed) {
             (Some(0), _, false) if self.interrupted => ExitCode::Interrupted.number(),

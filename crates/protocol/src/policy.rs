@@ -7,6 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Kind, Question};
+use crate::schema::{self, Schema};
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<PolicyVerdictDoc>,
+    schema::of::<PolicyTestDoc>,
+    schema::of::<PolicyInitDoc>,
+    schema::of::<PolicyReplayDoc>,
+];
 
 /// What was decided before a command ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -115,11 +124,7 @@ impl Kind for PolicyVerdictDoc {
 
 impl Question for PolicyVerdictDoc {
     fn answer(&self) -> ExitCode {
-        match self.verdict.decision {
-            PolicyDecision::Allow | PolicyDecision::AllowWithCheckpoint => ExitCode::Success,
-            PolicyDecision::RequireApproval => ExitCode::PendingApproval,
-            PolicyDecision::Deny => ExitCode::Denied,
-        }
+        self.verdict.decision.exit_code()
     }
 }
 

@@ -7,8 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::history::{ActorDoc, SnapshotDoc};
+use crate::schema::{self, Schema};
 use crate::text::Text;
 use crate::workspace::CheckpointDoc;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<RecoverListDoc>,
+    schema::of::<RecoverShowDoc>,
+    schema::of::<RecoverKeptDoc>,
+    schema::of::<RecoverDroppedDoc>,
+    schema::of::<RunningListDoc>,
+    schema::of::<KilledDoc>,
+];
 
 /// What an interrupted command left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::change::{ChangeDoc, HunkDoc};
 use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
+use crate::schema::{self, Schema};
 use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[schema::of::<ReviewListDoc>, schema::of::<ReviewDoc>];
 
 /// What changed a path last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

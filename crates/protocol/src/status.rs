@@ -9,7 +9,11 @@ use crate::commit::{ClashDoc, HeldDoc};
 use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
 use crate::merge::ConflictDoc;
+use crate::schema::{self, Schema};
 use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[schema::of::<StatusDoc>];
 
 /// The state of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::Kind;
+use crate::schema::{self, Schema};
 use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<ProgramVersionDoc>,
+    schema::of::<CompletionsDoc>,
+    schema::of::<ManDoc>,
+    schema::of::<ConfigDoc>,
+    schema::of::<ConfigSetDoc>,
+    schema::of::<DoctorDoc>,
+];
 
 /// A setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -8,7 +8,24 @@ use crate::binding::GitDirectoryDoc;
 use crate::document::Kind;
 use crate::file::ImportDoc;
 use crate::history::SnapshotDoc;
+use crate::schema::{self, Schema};
 use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<InitDoc>,
+    schema::of::<VaultDoc>,
+    schema::of::<VaultListDoc>,
+    schema::of::<VaultInfoDoc>,
+    schema::of::<VaultRenamedDoc>,
+    schema::of::<VaultDeletedDoc>,
+    schema::of::<GcDoc>,
+    schema::of::<PackDoc>,
+    schema::of::<VaultExportDoc>,
+    schema::of::<VaultImportDoc>,
+    schema::of::<CheckDoc>,
+    schema::of::<CompactDoc>,
+];
 
 /// A project that was initialised, or brought up to date.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

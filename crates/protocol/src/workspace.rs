@@ -6,6 +6,23 @@ use serde::{Deserialize, Serialize};
 use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::history::SnapshotDoc;
+use crate::schema::{self, Schema};
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<WorkspaceCreatedDoc>,
+    schema::of::<WorkspaceListDoc>,
+    schema::of::<WorkspaceShowDoc>,
+    schema::of::<WorkspaceTreeDoc>,
+    schema::of::<WorkspaceRenamedDoc>,
+    schema::of::<WorkspaceDeletedDoc>,
+    schema::of::<DiscardDoc>,
+    schema::of::<CheckpointDoc>,
+    schema::of::<CheckpointListDoc>,
+    schema::of::<CheckpointShowDoc>,
+    schema::of::<RestoreDoc>,
+    schema::of::<CheckpointDeletedDoc>,
+];
 
 /// A workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

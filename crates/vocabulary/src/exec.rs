@@ -1,5 +1,6 @@
 //! Words about running a command.
 
+use crate::exit_code::ExitCode;
 use crate::word::words;
 
 words! {
@@ -93,7 +94,26 @@ words! {
 impl ExecState {
     /// Whether policy did not let it run.
     pub const fn is_refusal(self) -> bool {
-        matches!(self, Self::Denied | Self::PendingApproval)
+        self.refusal_code().is_some()
+    }
+
+    /// The exit code of what policy did not let run.
+    pub const fn refusal_code(self) -> Option<ExitCode> {
+        match self {
+            Self::Denied => Some(ExitCode::Denied),
+            Self::PendingApproval => Some(ExitCode::PendingApproval),
+            Self::Validating
+            | Self::Deciding
+            | Self::Preparing
+            | Self::Mounting
+            | Self::Executing
+            | Self::Sealing
+            | Self::Completed
+            | Self::Failed
+            | Self::Running
+            | Self::Crashed
+            | Self::Unknown => None,
+        }
     }
 
     /// The state that follows where all goes well.

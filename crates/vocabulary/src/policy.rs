@@ -1,5 +1,7 @@
 //! Words about what policy says.
 
+use crate::exec::ExecState;
+use crate::exit_code::ExitCode;
 use crate::word::words;
 
 words! {
@@ -13,6 +15,35 @@ words! {
         RequireApproval = "require_approval",
         /// It does not run.
         Deny = "deny",
+    }
+}
+
+impl PolicyDecision {
+    /// The state in which a command ends that it keeps from running; none where the command runs.
+    pub const fn refusal(self) -> Option<ExecState> {
+        match self {
+            Self::Allow | Self::AllowWithCheckpoint => None,
+            Self::RequireApproval => Some(ExecState::PendingApproval),
+            Self::Deny => Some(ExecState::Denied),
+        }
+    }
+
+    /// Whether the command runs now.
+    pub const fn runs(self) -> bool {
+        self.refusal().is_none()
+    }
+
+    /// Whether there is a checkpoint to come back to.
+    pub const fn takes_checkpoint(self) -> bool {
+        match self {
+            Self::AllowWithCheckpoint => true,
+            Self::Allow | Self::RequireApproval | Self::Deny => false,
+        }
+    }
+
+    /// The exit code that stands for it.
+    pub fn exit_code(self) -> ExitCode {
+        self.refusal().and_then(ExecState::refusal_code).unwrap_or(ExitCode::Success)
     }
 }
 
@@ -81,5 +112,29 @@ words! {
         Toml = "toml",
         /// A Rego module.
         Rego = "rego",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_is_a_success_and_the_rest_is_refused_with_a_code_of_its_own() {
+        for decision in PolicyDecision::ALL {
+            assert_eq!(decision.runs(), decision.exit_code().is_success(), "{decision}");
+            assert!(decision.refusal().is_none_or(ExecState::is_refusal), "{decision}");
+            assert!(decision.runs() || !decision.takes_checkpoint(), "{decision}");
+        }
+        assert_eq!(PolicyDecision::RequireApproval.exit_code(), ExitCode::PendingApproval);
+        assert_eq!(PolicyDecision::Deny.exit_code(), ExitCode::Denied);
+    }
+
+    /// Rules are laid over each other by this order.
+    #[test]
+    fn whatever_runs_is_less_strict_than_what_does_not() {
+        assert!(PolicyDecision::ALL.is_sorted());
+        let runs: Vec<bool> = PolicyDecision::ALL.iter().map(|decision| decision.runs()).collect();
+        assert!(runs.is_sorted_by(|stricter, laxer| stricter >= laxer), "{runs:?}");
     }
 }

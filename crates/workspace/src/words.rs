@@ -1,9 +1,9 @@
 //! From the kinds that storage and policy know to the words of documents: one match for each, which the next value cannot get past.
 
-use offshoot_policy::{AccessKind as Access, Category, Decision, Layer, PartKind};
+use offshoot_policy::{AccessKind as Access, Category, Layer, PartKind};
 use offshoot_protocol::{
     ChangeKindDoc, CommandPart, ConflictKindDoc, EffectCategory, EntryKindDoc, MetadataFieldDoc,
-    PathAccess, PolicyDecision, PolicyLayer,
+    PathAccess, PolicyLayer,
 };
 use offshoot_tree::diff::{ChangeKind, MetadataField};
 use offshoot_tree::{ConflictKind, EntryKind};
@@ -52,16 +52,6 @@ pub(crate) fn conflict_kind(kind: ConflictKind) -> ConflictKindDoc {
         ConflictKind::Mode => ConflictKindDoc::Mode,
         ConflictKind::Owner => ConflictKindDoc::Owner,
         ConflictKind::Xattr => ConflictKindDoc::Xattr,
-    }
-}
-
-/// What policy decided.
-pub fn policy_decision(decision: Decision) -> PolicyDecision {
-    match decision {
-        Decision::Allow => PolicyDecision::Allow,
-        Decision::AllowWithCheckpoint => PolicyDecision::AllowWithCheckpoint,
-        Decision::RequireApproval => PolicyDecision::RequireApproval,
-        Decision::Deny => PolicyDecision::Deny,
     }
 }
 
@@ -115,7 +105,7 @@ pub(crate) fn access(access: Access) -> PathAccess {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_policy::{AccessKind as Access, Category, Decision, Layer, PartKind};
+    use offshoot_policy::{AccessKind as Access, Category, Layer, PartKind};
     use offshoot_tree::ConflictKind;
     use offshoot_tree::EntryKind;
     use offshoot_tree::diff::{ChangeKind, MetadataField};
@@ -149,9 +139,6 @@ mod tests {
         }
         for kind in ConflictKind::ALL {
             assert_eq!(conflict_kind(kind).as_str(), kind.word());
-        }
-        for decision in Decision::ALL {
-            assert_eq!(policy_decision(decision).as_str(), decision.as_str());
         }
         for one in Category::ALL {
             assert_eq!(category(one).as_str(), one.as_str());

@@ -81,12 +81,12 @@ fn decide(layers: &[LayerSource], text: &str) -> Verdict {
 }
 
 #[track_caller]
-fn check(layers: &[LayerSource], text: &str, wanted: Decision) {
+fn check(layers: &[LayerSource], text: &str, wanted: PolicyDecision) {
     check_in(layers, text, &context(), wanted);
 }
 
 #[track_caller]
-fn check_in(layers: &[LayerSource], text: &str, context: &Context, wanted: Decision) {
+fn check_in(layers: &[LayerSource], text: &str, context: &Context, wanted: PolicyDecision) {
     let verdict = decide_in(layers, text, context);
     assert_eq!(verdict.decision, wanted, "{text}: {verdict:#?}");
 }

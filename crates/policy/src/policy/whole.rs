@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use offshoot_vocabulary::Network;
+use offshoot_vocabulary::{Network, PolicyDecision};
 
 use crate::category::Categories;
 use crate::context::Context;
-use crate::decision::Decision;
 use crate::layer::Layer;
 use crate::rules::Standing;
 use crate::rules::built_in::{Opinion, built_in};
@@ -17,7 +16,7 @@ use crate::verdict::rule_info::RuleInfo;
 
 /// What was decided about the whole request.
 pub(crate) struct Whole {
-    pub(crate) decision: Decision,
+    pub(crate) decision: PolicyDecision,
     pub(crate) rule: Arc<RuleInfo>,
     /// The first part that the rule decided about; none where it is about the whole.
     pub(crate) part: Option<usize>,
@@ -27,7 +26,7 @@ pub(crate) struct Whole {
 
 impl Whole {
     /// What a rule about the whole request wants, if that is stricter.
-    pub(crate) fn narrow(&mut self, wish: Option<(Decision, Arc<RuleInfo>)>) {
+    pub(crate) fn narrow(&mut self, wish: Option<(PolicyDecision, Arc<RuleInfo>)>) {
         let Some((decision, rule)) = wish else { return };
         if !decision.runs() && self.stopped_by.is_none() {
             self.stopped_by = Some(Arc::clone(&rule));
@@ -88,7 +87,7 @@ impl<'a> Tally<'a> {
     }
 
     /// What the user's Rego wants in place of what is built in, and what the user's rules say themselves.
-    pub(crate) fn replaced(&self, wish: (Decision, Arc<RuleInfo>)) -> Whole {
+    pub(crate) fn replaced(&self, wish: (PolicyDecision, Arc<RuleInfo>)) -> Whole {
         let (decision, rule) = wish;
         match &self.own {
             Some((part, own)) if own.decision > decision => of_part(*part, *own),

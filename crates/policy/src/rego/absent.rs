@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use offshoot_vocabulary::PolicyDecision;
+
 use super::answer::Answer;
 use crate::context::Context;
-use crate::decision::Decision;
 use crate::error::Problem;
 use crate::verdict::part::PartVerdict;
 
@@ -27,7 +28,7 @@ impl Module {
     pub(super) fn ask(
         &self,
         _: &[PartVerdict],
-        _: Decision,
+        _: PolicyDecision,
         _: &Context,
         _: Duration,
     ) -> Result<Answer, String> {

@@ -1,11 +1,11 @@
 //! What a file of Rego answers.
 
-use crate::decision::Decision;
+use offshoot_vocabulary::PolicyDecision;
 
 /// What a policy said.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
-    pub(super) decision: Option<Decision>,
+    pub(super) decision: Option<PolicyDecision>,
     pub(super) reason: Option<String>,
     pub(super) deny: Vec<String>,
     pub(super) require_approval: Vec<String>,

@@ -1,10 +1,10 @@
 //! The document that Rego sees.
 
+use offshoot_vocabulary::PolicyDecision;
 use serde_json::{Map, Value, json};
 
 use crate::category::{Categories, Category};
 use crate::context::Context;
-use crate::decision::Decision;
 use crate::judged::{Judged, PartKind};
 use crate::rules::facts::{name, text};
 use crate::script::ShellWord;
@@ -15,7 +15,7 @@ use crate::verdict::part::PartVerdict;
 /// | name | what it is |
 /// |---|---|
 /// | `version` | 1; names may be added to a version, never removed or changed |
-/// | `decision` | what stands before Rego is asked, one of the four words |
+/// | `decision` | what stands before Rego is asked, one of the words of decisions |
 /// | `category` | the worst category of all commands |
 /// | `categories` | all categories of all commands, the worst last; `["read_only"]` where there is no other |
 /// | `commands` | every part that was judged, in the order of the text |
@@ -38,7 +38,7 @@ use crate::verdict::part::PartVerdict;
 ///
 /// `context`: `workspace`, `folders` (further ones that belong to it), `cwd`, `home` (or `null`), `network` (`none` or `host`), `read_only`, `terminal`, `stdin`, and
 /// `environment`, an object with the variables that the caller set.
-pub fn input_document(parts: &[PartVerdict], stands: Decision, context: &Context) -> Value {
+pub fn input_document(parts: &[PartVerdict], stands: PolicyDecision, context: &Context) -> Value {
     let categories =
         parts.iter().fold(Categories::READ_ONLY, |all, part| all.union(part.judged.categories));
     json!({

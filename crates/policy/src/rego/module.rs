@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
+use offshoot_vocabulary::{PolicyDecision, UnknownWord, Word as _};
 use regorus::utils::limits::{ExecutionTimerConfig, TimeSource, monotonic_now, set_time_source};
 use regorus::{Engine, PolicyLengthConfig, Value};
 
@@ -11,7 +12,6 @@ use super::answer::Answer;
 use super::input::input_document;
 use super::{functions, nesting, own_stack};
 use crate::context::Context;
-use crate::decision::Decision;
 use crate::error::Problem;
 use crate::verdict::part::PartVerdict;
 
@@ -73,7 +73,7 @@ impl Module {
     pub(super) fn ask(
         &self,
         parts: &[PartVerdict],
-        stands: Decision,
+        stands: PolicyDecision,
         context: &Context,
         timeout: Duration,
     ) -> Result<Answer, String> {
@@ -145,10 +145,10 @@ fn shown(error: anyhow::Error) -> String {
     format!("{error:#}").trim().to_owned()
 }
 
-fn decision(value: &Value) -> Result<Decision, String> {
+fn decision(value: &Value) -> Result<PolicyDecision, String> {
     let word = message("decision", value)?;
-    Decision::from_word(&word).ok_or_else(|| {
-        let words = Decision::ALL.map(Decision::as_str).join(", ");
+    word.parse().map_err(|_: UnknownWord| {
+        let words = PolicyDecision::names().join(", ");
         format!("`decision` is `{word}`, which is none of {words}")
     })
 }

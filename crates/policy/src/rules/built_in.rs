@@ -3,18 +3,17 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use offshoot_vocabulary::Network;
+use offshoot_vocabulary::{Network, PolicyDecision};
 
 use crate::category::{Categories, Category};
 use crate::context::Context;
-use crate::decision::Decision;
 use crate::layer::Layer;
 use crate::verdict::rule_info::RuleInfo;
 
 /// A decision and the rule that made it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opinion<'a> {
-    pub(crate) decision: Decision,
+    pub(crate) decision: PolicyDecision,
     pub(crate) rule: &'a Arc<RuleInfo>,
 }
 
@@ -60,11 +59,11 @@ pub(crate) fn effective(categories: Categories, context: &Context) -> Categories
 
 /// A row of the table.
 struct Row {
-    decision: Decision,
+    decision: PolicyDecision,
     rule: Arc<RuleInfo>,
 }
 
-fn row(name: &str, decision: Decision, reason: &'static str) -> Row {
+fn row(name: &str, decision: PolicyDecision, reason: &'static str) -> Row {
     let rule = RuleInfo {
         layer: Layer::BuiltIn,
         name: name.to_owned(),
@@ -74,20 +73,21 @@ fn row(name: &str, decision: Decision, reason: &'static str) -> Row {
     Row { decision, rule: Arc::new(rule) }
 }
 
-static READS: LazyLock<Row> = LazyLock::new(|| row("read-only", Decision::Allow, "it only reads"));
+static READS: LazyLock<Row> =
+    LazyLock::new(|| row("read-only", PolicyDecision::Allow, "it only reads"));
 
 static UNDOABLE: LazyLock<Row> = LazyLock::new(|| {
-    row("undoable", Decision::AllowWithCheckpoint, "what it changes inside can be undone")
+    row("undoable", PolicyDecision::AllowWithCheckpoint, "what it changes inside can be undone")
 });
 
 static ELSEWHERE: LazyLock<Row> = LazyLock::new(|| {
     row(
         "destroys-elsewhere",
-        Decision::RequireApproval,
+        PolicyDecision::RequireApproval,
         "it destroys something over the network, where undo does not reach",
     )
 });
 
 static BEYOND: LazyLock<Row> = LazyLock::new(|| {
-    row("beyond-the-workspace", Decision::RequireApproval, "it reaches beyond the workspace")
+    row("beyond-the-workspace", PolicyDecision::RequireApproval, "it reaches beyond the workspace")
 });

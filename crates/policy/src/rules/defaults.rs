@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use offshoot_vocabulary::Network;
+use offshoot_vocabulary::{Network, PolicyDecision};
 
 use crate::category::{Categories, Category};
-use crate::decision::Decision;
 use crate::rules::built_in::{Opinion, built_in, destroys_elsewhere};
 use crate::verdict::rule_info::RuleInfo;
 
 /// What a layer decides by category.
 #[derive(Debug, Default)]
-pub(crate) struct Defaults([Option<(Decision, Arc<RuleInfo>)>; Category::ALL.len()]);
+pub(crate) struct Defaults([Option<(PolicyDecision, Arc<RuleInfo>)>; Category::ALL.len()]);
 
 impl Defaults {
     /// Sets what is decided about a category.
-    pub(crate) fn set(&mut self, category: Category, decision: Decision, rule: RuleInfo) {
+    pub(crate) fn set(&mut self, category: Category, decision: PolicyDecision, rule: RuleInfo) {
         self.0[category as usize] = Some((decision, Arc::new(rule)));
     }
 

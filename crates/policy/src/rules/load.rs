@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use offshoot_vocabulary::PolicyDecision;
 use toml::Spanned;
 
 use crate::category::Category;
-use crate::decision::Decision;
 use crate::error::{PolicyError, Problem};
 use crate::layer::Layer;
 use crate::rules::Rules;
@@ -168,7 +168,8 @@ impl Rules {
         for examples in examples {
             let rule = &self.user.rules[examples.rule];
             let names_nothing = rule.paths.is_empty() && !rule.names_program();
-            if rule.decision == Decision::Allow && names_nothing && rule.categories.is_none() {
+            if rule.decision == PolicyDecision::Allow && names_nothing && rule.categories.is_none()
+            {
                 let why = "to allow, a rule has to say which program or category it is about";
                 warnings.push(warning(&rule.info, why));
                 continue;
@@ -197,11 +198,12 @@ impl Rules {
         judge: Judge<'_>,
     ) -> Vec<String> {
         const NEVER: &str = "only the user's own rules allow more than what stands";
-        let defaults = layer.defaults.iter().filter(|default| default.decision == Decision::Allow);
+        let defaults =
+            layer.defaults.iter().filter(|default| default.decision == PolicyDecision::Allow);
         let mut warnings: Vec<_> = defaults.map(|default| warning(default.rule, NEVER)).collect();
         for examples in examples {
             let rule = &layer.rules[examples.rule];
-            if rule.decision == Decision::Allow {
+            if rule.decision == PolicyDecision::Allow {
                 warnings.push(warning(&rule.info, NEVER));
                 continue;
             }

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use offshoot_vocabulary::{Network, Word};
+use offshoot_vocabulary::{Network, PolicyDecision, Word};
 use toml::Spanned;
 
 use crate::category::{Categories, Category};
-use crate::decision::Decision;
 use crate::error::Problem;
 use crate::judged::AccessKind;
 use crate::layer::Layer;
@@ -18,7 +17,7 @@ use crate::verdict::rule_info::RuleInfo;
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) info: Arc<RuleInfo>,
-    pub(crate) decision: Decision,
+    pub(crate) decision: PolicyDecision,
     /// Words in order, each one of several; empty where the rule has no prefix.
     pub(crate) prefix: Vec<Vec<String>>,
     /// Nothing may follow the prefix.
@@ -75,16 +74,14 @@ impl RuleReader<'_> {
     pub(crate) fn read(&self, raw: &Spanned<RawRule>) -> Result<Rule, Problem> {
         let span = raw.span();
         let raw = raw.get_ref();
-        let missing = |field, hint| self.source.missing(span.clone(), field, hint);
+        let missing = |field, hint: &str| self.source.missing(span.clone(), field, hint);
         let name = raw.name.as_ref();
         let name = name.ok_or_else(|| missing("name", "write `name = \"what-it-is-for\"`"))?;
         if name.get_ref().trim().is_empty() {
             return Err(self.wrong(name, "a rule needs a name", "write what it is for"));
         }
-        let decision = raw.decision.as_ref().ok_or_else(|| {
-            let hint = "write `decision = \"require_approval\"`, or another of allow, allow_with_checkpoint and deny";
-            missing("decision", hint)
-        })?;
+        let decision =
+            raw.decision.as_ref().ok_or_else(|| missing("decision", &write_a_decision()))?;
         let rule = Rule {
             info: self.info(name.get_ref(), raw),
             decision: self.decision(decision)?,
@@ -114,11 +111,9 @@ impl RuleReader<'_> {
     }
 
     /// The decision that a word stands for.
-    pub(crate) fn decision(&self, word: &Spanned<String>) -> Result<Decision, Problem> {
-        Decision::from_word(word.get_ref()).ok_or_else(|| {
-            let words = Decision::ALL.map(Decision::as_str);
-            self.unknown(word, "decision", &words)
-        })
+    pub(crate) fn decision(&self, word: &Spanned<String>) -> Result<PolicyDecision, Problem> {
+        let unknown = |_| self.unknown(word, "decision", &PolicyDecision::names());
+        word.get_ref().parse().map_err(unknown)
     }
 
     fn prefix(&self, raw: &RawRule) -> Result<Vec<Vec<String>>, Problem> {
@@ -242,6 +237,15 @@ impl Rule {
     pub(crate) fn names_program(&self) -> bool {
         !self.prefix.is_empty() || !self.globs.is_empty()
     }
+}
+
+fn write_a_decision() -> String {
+    let usual = PolicyDecision::RequireApproval.as_str();
+    let mut others = PolicyDecision::names();
+    others.retain(|name| *name != usual);
+    let last = others.pop().unwrap_or_default();
+    let others = others.join(", ");
+    format!("write `decision = \"{usual}\"`, or another of {others} and {last}")
 }
 
 fn one_of(words: &[&str]) -> String {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::decision::Decision;
+use offshoot_vocabulary::PolicyDecision;
+
 use crate::judged::Judged;
 use crate::verdict::rule_info::RuleInfo;
 
@@ -12,7 +13,7 @@ pub struct PartVerdict {
     /// The part.
     pub judged: Judged,
     /// What was decided about it alone.
-    pub decision: Decision,
+    pub decision: PolicyDecision,
     /// The rule that decided.
     pub rule: Arc<RuleInfo>,
 }

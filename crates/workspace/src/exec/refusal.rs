@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use offshoot_policy::{Category, Decision, Judged, Layer, Remedy, Verdict};
-use offshoot_protocol::{ErrorBody, ExecState as State, ExitCode};
+use offshoot_policy::{Category, Judged, Layer, Remedy, Verdict};
+use offshoot_protocol::{ErrorBody, ExecState, PolicyDecision};
 
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
@@ -21,10 +21,8 @@ impl ProxyRuntime<'_> {
         verdict: Verdict,
         started: Instant,
     ) {
-        result.state = match verdict.decision {
-            Decision::Deny => State::Denied,
-            _ => State::PendingApproval,
-        };
+        // What may run never gets here, and would not run either.
+        result.state = verdict.decision.refusal().unwrap_or(ExecState::Denied);
         result.error = Some(refusal(&verdict));
         result.decision = Some(verdict);
         result.total = started.elapsed();
@@ -54,17 +52,17 @@ impl ProxyRuntime<'_> {
 
 /// What a verdict that lets nothing run says to whoever asked.
 pub fn refusal(verdict: &Verdict) -> ErrorBody {
-    let code = match verdict.decision {
-        Decision::Deny => ExitCode::Denied,
-        _ => ExitCode::PendingApproval,
-    };
     let what = match verdict.decision {
-        Decision::Deny => "policy denies this command",
+        PolicyDecision::Deny => "policy denies this command",
         // Nobody can approve of it.
-        _ if futility(verdict).is_some() => "this command is not allowed here",
-        _ => "this command needs a person's approval",
+        PolicyDecision::RequireApproval if futility(verdict).is_some() => {
+            "this command is not allowed here"
+        }
+        PolicyDecision::RequireApproval => "this command needs a person's approval",
+        PolicyDecision::Allow | PolicyDecision::AllowWithCheckpoint => "policy allows this command",
     };
-    let mut refusal = ErrorBody::new(code, format!("{what}: {}", verdict.reason));
+    let mut refusal =
+        ErrorBody::new(verdict.decision.exit_code(), format!("{what}: {}", verdict.reason));
     refusal.hint = suggestion(verdict).map(|remedy| remedy.advice);
     refusal
 }

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use offshoot_mount::{After, Captured, MountSession};
-use offshoot_policy::{Decision, Verdict};
-use offshoot_protocol::{CheckpointMode, ExecState as State};
+use offshoot_policy::Verdict;
+use offshoot_protocol::{CheckpointMode, ExecState as State, PolicyDecision};
 use offshoot_sandbox::Ended;
 use offshoot_store::Id;
 use offshoot_tree::diff::{Change, ChangeKind};
@@ -256,7 +256,7 @@ fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, 
     let mut add = |name: &str, value: Value| details.insert(name.to_owned(), value);
     add("exec", result.id.to_string().into());
     add("command", request.command.display().into());
-    add("decision", decision.map_or("none", Decision::as_str).into());
+    add("decision", decision.map_or("none", PolicyDecision::as_str).into());
     if let Some(verdict) = &result.decision {
         add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
         add("categories", verdict.categories.to_string().into());
@@ -297,8 +297,7 @@ fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult, change
             let verdict = result.decision.as_ref();
             // What policy took for reading alone and wrote all the same can be taken back like anything else.
             let asks = |verdict: &Verdict| {
-                verdict.decision == Decision::AllowWithCheckpoint
-                    || verdict.categories.is_read_only()
+                verdict.decision.takes_checkpoint() || verdict.categories.is_read_only()
             };
             changed && verdict.is_none_or(asks)
         }

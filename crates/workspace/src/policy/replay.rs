@@ -12,7 +12,6 @@ use offshoot_vault::{Binding, ExecRecord, Vault};
 use super::judge::judge;
 use crate::error::Result;
 use crate::exec::request::CommandLine;
-use crate::words::policy_decision;
 
 /// How many execs are read at a time.
 const PAGE: u32 = 500;
@@ -90,7 +89,7 @@ impl<'a> ReplayService<'a> {
         };
         let after = judge(self.policy, &command(&envelope), &self.context(&envelope));
         let before = envelope.result.decision.map(|decision| decision.decision);
-        if before == Some(policy_decision(after.decision)) {
+        if before == Some(after.decision) {
             replay.same += 1;
         } else {
             replay.different.push(Replayed { record, before, after });

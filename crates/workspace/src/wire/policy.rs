@@ -15,7 +15,7 @@ use crate::words;
 /// What was decided.
 pub fn verdict(verdict: &Verdict) -> DecisionDoc {
     DecisionDoc {
-        decision: words::policy_decision(verdict.decision),
+        decision: verdict.decision,
         reason: verdict.reason.clone().into_owned(),
         category: Some(words::category(verdict.category())),
         categories: categories(verdict.categories),
@@ -93,7 +93,7 @@ fn part(part: &PartVerdict) -> JudgedDoc {
         categories: categories(judged.categories),
         why: why.collect(),
         paths: paths.collect(),
-        decision: words::policy_decision(part.decision),
+        decision: part.decision,
         rule: rule(&part.rule),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_policy::{Context, Decision, Layer};
+use offshoot_policy::{Context, Layer, PolicyDecision};
 use offshoot_workspace::{CommandLine, PolicyFile, PolicyFiles, judge};
 use tempfile::tempdir;
 
@@ -13,7 +13,7 @@ fn files(path: &Path, required: bool) -> PolicyFiles {
     PolicyFiles::new(vec![file], Duration::from_millis(100))
 }
 
-fn decided(files: &PolicyFiles) -> Option<Decision> {
+fn decided(files: &PolicyFiles) -> Option<PolicyDecision> {
     let command = CommandLine::Argv(vec!["cat".into(), "a".into()]);
     let context = Context { workspace: "/w".into(), cwd: "/w".into(), ..Context::default() };
     files.current().ok().map(|policy| judge(&policy, &command, &context).decision)
@@ -28,21 +28,21 @@ fn rules_are_read_again_when_they_change() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("policy.toml");
     let files = files(&path, false);
-    assert_eq!(decided(&files), Some(Decision::Allow), "no file is no rule");
+    assert_eq!(decided(&files), Some(PolicyDecision::Allow), "no file is no rule");
     fs::write(&path, rule("deny")).unwrap();
-    assert_eq!(decided(&files), Some(Decision::Deny));
+    assert_eq!(decided(&files), Some(PolicyDecision::Deny));
     // Another file in its place, as editors save.
     let beside = folder.path().join("beside");
     fs::write(&beside, rule("require_approval")).unwrap();
     fs::rename(&beside, &path).unwrap();
-    assert_eq!(decided(&files), Some(Decision::RequireApproval));
+    assert_eq!(decided(&files), Some(PolicyDecision::RequireApproval));
     fs::write(&path, "version = 1\nnonsense").unwrap();
     assert_eq!(decided(&files), None, "nothing is decided by the rules from before");
     assert_eq!(decided(&files), None);
     fs::write(&path, rule("deny")).unwrap();
-    assert_eq!(decided(&files), Some(Decision::Deny));
+    assert_eq!(decided(&files), Some(PolicyDecision::Deny));
     fs::remove_file(&path).unwrap();
-    assert_eq!(decided(&files), Some(Decision::Allow));
+    assert_eq!(decided(&files), Some(PolicyDecision::Allow));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_file_that_was_named_must_be_there() {
     let files = files(&path, true);
     assert_eq!(decided(&files), None);
     fs::write(&path, rule("deny")).unwrap();
-    assert_eq!(decided(&files), Some(Decision::Deny));
+    assert_eq!(decided(&files), Some(PolicyDecision::Deny));
     fs::remove_file(&path).unwrap();
     assert_eq!(decided(&files), None);
 }
@@ -74,7 +74,7 @@ fn a_file_that_is_too_large_is_not_read() {
     let rules = format!("{}\n#", rule("deny"));
     fs::write(&path, &rules).unwrap();
     let files = files(&path, true);
-    assert_eq!(decided(&files), Some(Decision::Deny));
+    assert_eq!(decided(&files), Some(PolicyDecision::Deny));
     // A comment of spaces: nothing is wrong with it but its size.
     fs::write(&path, rules + &" ".repeat(17 << 20)).unwrap();
     let error = files.current().unwrap_err().to_string();

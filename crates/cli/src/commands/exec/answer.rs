@@ -2,7 +2,7 @@
 
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecutionEnvelope, refusal};
-use offshoot_engine::policy::{Decision, Verdict};
+use offshoot_engine::policy::Verdict;
 use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint, Network};
 
@@ -60,7 +60,7 @@ impl Answer {
             output::eprint(&summary::refusal(&refusal, verdict, context.engine.user_rule_file()));
         } else {
             let mut document = refused::envelope(ask, context, refusal);
-            document.result.state = verdict_state(verdict);
+            document.result.state = verdict.decision.refusal().unwrap_or(ExecState::Denied);
             document.result.failed_in = None;
             document.result.decision = Some(wire::verdict(verdict));
             document.notes = context.output.take_notes();
@@ -128,13 +128,5 @@ fn recorded(error: CliError, envelope: &ExecutionEnvelope) -> CliError {
                 .arg(result.id.to_string()),
         ),
         false => error,
-    }
-}
-
-/// How far a request came that may not run.
-fn verdict_state(verdict: &Verdict) -> ExecState {
-    match verdict.decision {
-        Decision::Deny => ExecState::Denied,
-        _ => ExecState::PendingApproval,
     }
 }

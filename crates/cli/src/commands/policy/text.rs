@@ -1,6 +1,6 @@
 //! Verdicts for people.
 
-use offshoot_engine::policy::{Decision, Verdict, suggestion};
+use offshoot_engine::policy::{PolicyDecision, Verdict, suggestion};
 use offshoot_protocol::{CommandPart, JudgedDoc, PolicyVerdictDoc, RuleDoc};
 
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint};
@@ -68,7 +68,7 @@ fn rule_text(rule: &RuleDoc) -> String {
 }
 
 /// A decision in its colour.
-pub(super) fn decision(decision: Decision) -> String {
+pub(super) fn decision(decision: PolicyDecision) -> String {
     let colour = if decision.runs() { GOOD } else { BAD };
     paint(colour, decision.as_str())
 }

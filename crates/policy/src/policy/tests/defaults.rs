@@ -1,7 +1,7 @@
 //! Decisions by category.
 
 use super::*;
-use Decision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
+use PolicyDecision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
 
 fn defaults(pairs: &str) -> String {
     format!("[defaults]\n{pairs}\n")

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::category::Category;
-use Decision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
+use PolicyDecision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
 
 #[test]
 fn what_is_built_in_goes_by_category() {

@@ -1,7 +1,7 @@
 //! What rules fit.
 
 use super::*;
-use Decision::{Allow, AllowWithCheckpoint, Deny};
+use PolicyDecision::{Allow, AllowWithCheckpoint, Deny};
 
 /// Checks for a project's rule that denies whether it fits.
 #[track_caller]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::*;
-use Decision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
+use PolicyDecision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
 
 fn rego(layer: Layer, text: &str) -> LayerSource {
     let rego = named(&format!("{layer}.rego"), &format!("package offshoot\n{text}"));

@@ -26,7 +26,7 @@ fn no_remedy_is_looked_for_unless_asked() {
     let judging = Judging { words, ..toy::JUDGING };
     let policy = Policy::with_judging(&PolicyOptions::default(), judging).expect("no rules");
     let verdict = policy.decide_judged(toy::judge("docker run x", &context()), &context());
-    assert_eq!(verdict.decision, Decision::RequireApproval);
+    assert_eq!(verdict.decision, PolicyDecision::RequireApproval);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_remedy_lets_it_run() {
         "kubectl delete p",
     ] {
         let rule = rule_for(text, &online());
-        check_in(&[user(&rule)], text, &online(), Decision::AllowWithCheckpoint);
+        check_in(&[user(&rule)], text, &online(), PolicyDecision::AllowWithCheckpoint);
     }
 }
 
@@ -63,8 +63,8 @@ fn a_remedy_is_as_small_as_it_can_be() {
     assert!(rule_for("sudo rm a b", &context()).contains("prefix = [\"sudo\", \"rm\"]\n"));
     let redirection = rule_for("ls > /etc/x[1]", &context());
     let layers = [user(&redirection)];
-    check(&layers, "ls > /etc/x[1]", Decision::AllowWithCheckpoint);
-    check(&layers, "ls > /etc/x1", Decision::RequireApproval);
+    check(&layers, "ls > /etc/x[1]", PolicyDecision::AllowWithCheckpoint);
+    check(&layers, "ls > /etc/x1", PolicyDecision::RequireApproval);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_name_that_is_taken_is_not_taken_again() {
     let verdict = decide(std::slice::from_ref(&other), "docker run x");
     let rule = verdict.remedy().and_then(|remedy| remedy.rule).unwrap_or_default();
     assert!(rule.contains("name = \"allow-docker-run-2\""), "{rule}");
-    check(&[other, user(&rule)], "docker run x", Decision::AllowWithCheckpoint);
+    check(&[other, user(&rule)], "docker run x", PolicyDecision::AllowWithCheckpoint);
 }
 
 #[test]

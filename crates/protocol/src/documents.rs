@@ -1,0 +1,48 @@
+//! Every document, by the files that have them.
+
+use crate::document::ErrorDocument;
+use crate::schema::{self, Schema, SchemaFile};
+use crate::{
+    binding, cache, change, commit, exec, file, git, help, history, merge, policy, recover, review,
+    status, tools, vault, workspace,
+};
+
+/// The schemas of all documents.
+pub fn schemas() -> Vec<SchemaFile> {
+    let errors: &[Schema] = &[|| schema::framed::<ErrorDocument>("error")];
+    let all = [
+        errors,
+        binding::SCHEMAS,
+        cache::SCHEMAS,
+        change::SCHEMAS,
+        commit::SCHEMAS,
+        exec::SCHEMAS,
+        file::SCHEMAS,
+        git::SCHEMAS,
+        help::SCHEMAS,
+        history::SCHEMAS,
+        merge::SCHEMAS,
+        policy::SCHEMAS,
+        recover::SCHEMAS,
+        review::SCHEMAS,
+        status::SCHEMAS,
+        tools::SCHEMAS,
+        vault::SCHEMAS,
+        workspace::SCHEMAS,
+    ];
+    all.concat().into_iter().map(|schema| schema()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::schemas;
+
+    #[test]
+    fn every_kind_has_one_schema() {
+        let mut names: Vec<String> = schemas().into_iter().map(|file| file.name).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
