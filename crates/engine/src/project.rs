@@ -225,8 +225,8 @@ impl Project {
     /// # }
     /// ```
     pub fn exec_in(&self, workspace: &str, command: impl Into<Command>) -> Result<Exec> {
-        let place = ExecutionPlace::Workspace(workspace.to_owned());
-        Exec::start(self, place, command.into())
+        let place = ExecutionWorkspace::Workspace(workspace.to_owned());
+        exec::start(self.opened(), place, command.into())
     }
 
     /// Makes the main line what is in the folder now.
