@@ -135,7 +135,7 @@ mod tests {
         };
         assert_eq!(names("scale --smoke import"), ["import", "scale"]);
         assert_eq!(names("").len(), ALL.len());
-        assert_eq!(names("exec").len(), 6);
+        assert_eq!(names("exec").len(), 7);
         assert_eq!(names("exec-start"), ["exec-start"]);
     }
 
