@@ -30,7 +30,7 @@ fn a_change_that_git_overlooks_is_not_committed() {
         for arguments in [&COMMIT_GIT[..], &[&COMMIT_GIT[..], &["--dry-run"]].concat()] {
             let said = world.product(arguments);
             assert_eq!(said.code, Some(4), "{mark}: {said:#?}");
-            let reason = "1 file that comes home had changes in the folder that git was told to overlook: /long";
+            let reason = "1 file of this commit had changes in the folder that git was told to overlook: /long";
             let way = format!("git update-index --no-{mark} -- long");
             assert!(said.err.contains(reason) && said.err.contains(&way), "{mark}: {said:#?}");
             assert_eq!(world.state(Side::Folder), before, "{mark}");

@@ -158,7 +158,7 @@ fn commits_that_are_left_apart_are_told() {
     );
     world.done(&["pull", "-w", "fix"]);
     let said = world.document(&["commit", "-w", "fix", "--git", "--author", AUTHOR]);
-    let message = "offshoot/fix/main cannot be merged: fix has nothing more to bring home";
+    let message = "offshoot/fix/main cannot be merged: fix has nothing more to commit";
     assert_eq!(said["error"]["message"], message, "{said}");
     let hint = said["error"]["hint"].as_str().unwrap_or_default();
     let command = hint.split('`').nth(1).unwrap_or_default().to_owned();

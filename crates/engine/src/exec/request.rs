@@ -90,7 +90,9 @@ impl Offshoot {
     /// use offshoot_engine::exec::{Command, ExecutionWorkspace, ProxyRuntime};
     ///
     /// let policy = engine.policy(&[]).current()?;
-    /// let options = engine.runtime_options(policy, true, None, |error| Error::from(error).body());
+    /// let options = engine.runtime_options(policy, true, None, |error, further| {
+    ///     Error::from(error).further(further).body()
+    /// });
     /// let runtime = ProxyRuntime::new(vault, project.name(), &options);
     /// # Ok(())
     /// # }
