@@ -1,6 +1,7 @@
 //! The command line as clap reads it.
 
 mod describe;
+mod leading;
 mod tips;
 
 use std::ffi::OsString;
@@ -42,7 +43,10 @@ pub(crate) struct Cli {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(arguments)
+    match leading::behind_command(arguments, Cli::command) {
+        Some(moved) => Cli::try_parse_from(moved),
+        None => Cli::try_parse_from(arguments),
+    }
 }
 
 /// Prints what clap has to say; as a document where the caller wants JSON.
@@ -74,8 +78,12 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
-    if json && !asked_for_help {
-        let text = error.to_string();
+    let is_missing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if json && (!asked_for_help || is_missing) {
+        let text = match is_missing {
+            true => "the name of a command is missing".to_owned(),
+            false => error.to_string(),
+        };
         // The first paragraph says what is wrong, over several lines where arguments are missing.
         let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = paragraph.collect::<Vec<_>>().join(" ");

@@ -1,6 +1,6 @@
 //! Forks a workspace of a folder, runs a command in it, cancels another, and prints what changed.
 //!
-//! `cargo run -p offshoot-engine --example embed -- FOLDER`; without a folder it makes one.
+//! `cargo run --example embed -- FOLDER`; without a folder it makes one.
 
 #![expect(clippy::print_stdout, reason = "printing is what this program is for")]
 

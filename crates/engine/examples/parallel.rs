@@ -1,6 +1,6 @@
 //! Runs commands in two workspaces of a folder at once, and merges one into the other.
 //!
-//! `cargo run -p offshoot-engine --example parallel`
+//! `cargo run --example parallel`
 
 #![expect(clippy::print_stdout, reason = "an example says what it does")]
 

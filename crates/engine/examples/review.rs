@@ -1,6 +1,6 @@
 //! Decides about what a command changed, brings what was accepted into the folder, and takes it back.
 //!
-//! `cargo run -p offshoot-engine --example review`
+//! `cargo run --example review`
 
 #![expect(clippy::print_stdout, reason = "an example says what it does")]
 

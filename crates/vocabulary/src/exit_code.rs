@@ -18,15 +18,16 @@ words! {
         Usage = "usage",
         /// Something that was named is not there.
         ///
-        /// `candidates` in the JSON answer has the names that are close. `offshoot ls` lists workspaces, `offshoot vault list` vaults,
-        /// `offshoot execs` commands and `offshoot checkpoint list` checkpoints.
+        /// `candidates` in the JSON answer has the names that are close, or all if none is. `offshoot ls` lists workspaces, `offshoot vault
+        /// list` vaults, `offshoot execs` commands and `offshoot checkpoint list` checkpoints.
         ///
         /// What was collected by `gc` is reported so too: `gc.keep_operations` and `gc.keep_age` say how long it is kept.
         NotFound = "not_found",
         /// The state does not allow it: a name is taken, a prefix is ambiguous, something changed meanwhile, or a merge has conflicts.
         ///
-        /// Trying again does not help until something else is changed. After a merge or a commit with conflicts, `offshoot conflicts` lists
-        /// them and `offshoot resolve` decides them. If a prefix is ambiguous, give more of the id: `candidates` has those that fit.
+        /// Trying again does not help until something else is changed. After a merge or a pull with conflicts, `offshoot conflicts` lists
+        /// them and `offshoot resolve` decides them. A commit with conflicts writes nothing: `offshoot pull` brings them into the workspace
+        /// first. If a prefix is ambiguous, give more of the id: `candidates` has those that fit.
         Conflict = "conflict",
         /// Stored data is damaged.
         ///
@@ -56,7 +57,8 @@ words! {
         Denied = "denied",
         /// `exec`: the command needs a person's approval, or cannot work in a workspace at all; nothing ran.
         ///
-        /// The hint has the rule that would allow it. A person adds it to the user's policy file: `offshoot policy init` makes one.
+        /// The answer has the rule that would allow it (`result.decision.remedy` in JSON). A person adds it to the user's policy file:
+        /// `offshoot policy init` makes one.
         PendingApproval = "pending_approval",
         /// `exec`: the command timed out and was killed.
         ///
@@ -64,8 +66,8 @@ words! {
         Timeout = "timeout",
         /// `exec`: Offshoot failed before, around or after the command; the envelope says how.
         ///
-        /// `error` in the envelope has the reason. If `recoverable` is true, what the command wrote is set aside: `offshoot recover list`
-        /// shows it.
+        /// `error` in the envelope has the reason, with a code of its own: a workspace that is busy is `busy` there, and `exec` exits with
+        /// 125. If `recoverable` is true, what the command wrote is set aside: `offshoot recover list` shows it.
         ExecFailed = "exec_failed",
         /// `exec`: the command was found and cannot be executed.
         ///

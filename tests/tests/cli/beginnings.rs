@@ -297,8 +297,19 @@ fn rules_are_suggested_where_they_help() {
     let output = place.run(useful);
     assert_eq!(output.status.code(), Some(123), "{output:?}");
     let file = place.path().join(".config/offshoot/policy.toml");
-    let expected = format!("to allow it, add to {}\n    [[rule]]\n", file.display());
-    assert!(errors(&output).contains(&expected), "{output:?}");
+    let expected = format!("to allow it, add to {}\n", file.display());
+    let said = errors(&output);
+    let (_, printed) = said.split_once(&expected).unwrap_or_else(|| panic!("{said}"));
+    assert!(printed.starts_with("    version = 1\n\n    [[rule]]\n"), "{said}");
+    // What is printed is a file of rules, and once there is one, a further rule.
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, printed.replace("\n    ", "\n").trim_start()).unwrap();
+    place.ok(["policy", "test"]);
+    let asked = ["policy", "check", "--net", "host", "--", "kubectl", "delete", "pod", "web"];
+    assert_eq!(place.run(asked).status.code(), Some(0));
+    let other = errors(&place.run(["exec", "-w", "fix", "--net", "host", "kubectl", "drain", "a"]));
+    assert!(other.contains(&format!("{expected}    [[rule]]\n")), "{other}");
+    fs::remove_file(&file).unwrap();
     let mut other = place.command(useful);
     let other = errors(&other.env("OFFSHOOT_POLICY", "/dev/null").output().unwrap());
     assert!(!other.contains("[[rule]]"), "{other}");

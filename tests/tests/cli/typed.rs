@@ -37,6 +37,26 @@ fn words_of_other_tools_are_answered() {
     assert_snapshot!(transcript.finish());
 }
 
+/// An option in front of a command counts like one behind it: no other workspace is changed than the one that is named.
+#[test]
+fn options_in_front_of_a_command_exclude_what_they_exclude_behind_it() {
+    let place = demo();
+    place.ok(["init"]);
+    place.ok(["new", "one"]);
+    place.ok(["new", "two"]);
+    for words in [&["-w", "one", "discard", "two"][..], &["-w", "one", "undo", "two"]] {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
+    let listed = place.ok(["ls", "-q"]);
+    assert!(listed.contains("one") && listed.contains("two"), "{listed}");
+    place.ok(["-w", "one", "discard"]);
+    assert!(!place.ok(["ls", "-q"]).contains("one"));
+    let output = place.run(["--json", "vault"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(document_of(&output)["error"]["message"], "the name of a command is missing");
+}
+
 #[test]
 fn short_words_do_what_the_long_ones_do() {
     let place = demo();

@@ -94,11 +94,16 @@ pub(super) fn refusal(refusal: &ErrorBody, verdict: &Verdict, rules: Option<Path
 fn stopped(verdict: &Verdict, rules: Option<&Path>) -> String {
     let rule = &verdict.rule;
     let file = rule.file.as_deref().map(|file| format!(" in {file}")).unwrap_or_default();
-    let mut text = format!("  {} {} ({}){file}\n", paint(DIM, "rule:"), rule.name, rule.layer);
+    let (name, file) = (render::line(&rule.name), render::line(&file));
+    let mut text = format!("  {} {name} ({}){file}\n", paint(DIM, "rule:"), rule.layer);
     let rule = suggestion(verdict).and_then(|remedy| remedy.rule);
     if let (Some(rule), Some(file)) = (rule, rules) {
-        let file = render::host_path(file);
-        text.push_str(&format!("  {} {file}\n", paint(DIM, "to allow it, add to")));
+        let shown = render::host_path(file);
+        text.push_str(&format!("  {} {shown}\n", paint(DIM, "to allow it, add to")));
+        // A file of rules begins with its version.
+        if !file.exists() {
+            text.push_str("    version = 1\n\n");
+        }
         text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
     }
     text

@@ -47,7 +47,7 @@ fn text(replay: &Replay) -> String {
             paint(DIM, &replayed.record.id.short()),
             format!("{before} -> {}", replayed.after.decision),
             render::line(&replayed.record.command),
-            paint(DIM, &replayed.after.rule.name),
+            paint(DIM, &render::line(&replayed.after.rule.name)),
         ]
     });
     let mut text = table(&["EXEC", "DECISION", "COMMAND", "RULE"], rows.collect());

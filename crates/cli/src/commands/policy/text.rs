@@ -41,7 +41,7 @@ pub(super) fn explanation(verdict: &Verdict, document: &PolicyVerdictDoc) -> Str
 fn command(judged: &JudgedDoc) -> String {
     let through = match judged.wrappers.is_empty() {
         true => String::new(),
-        false => paint(DIM, &format!("  (through {})", judged.wrappers.join(", "))),
+        false => paint(DIM, &format!("  (through {})", render::line(&judged.wrappers.join(", ")))),
     };
     let shown = match judged.part {
         CommandPart::Program => paint(NAME, &render::line(&judged.command)),
@@ -64,7 +64,8 @@ fn command(judged: &JudgedDoc) -> String {
 
 fn rule_text(rule: &RuleDoc) -> String {
     let file = rule.file.as_ref().map(|file| format!(", {}", render::line(file)));
-    format!("{} ({}{})", rule.name, rule.layer, file.unwrap_or_default())
+    let name = render::line(&rule.name);
+    format!("{name} ({}{})", rule.layer, file.unwrap_or_default())
 }
 
 /// A decision in its colour.
