@@ -113,7 +113,7 @@ enum Line {
 
 /// Where it runs.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Target {
     Workspace(String),
     Fork { from: Option<String>, lifetime: Option<Duration> },

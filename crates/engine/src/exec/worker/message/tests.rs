@@ -73,7 +73,12 @@ fn requests_arrive_as_they_were_sent() {
 fn a_request_with_something_unknown_in_it_is_refused() {
     let mut wanted = serde_json::to_value(Wanted::of(&request())).unwrap();
     assert!(serde_json::from_value::<Wanted>(wanted.clone()).is_ok());
-    wanted["never_write"] = true.into();
+    let mut other = wanted.clone();
+    other["never_write"] = true.into();
+    assert!(serde_json::from_value::<Wanted>(other).is_err());
+    wanted["place"] = serde_json::json!({"fork": {"from": null, "lifetime": null}});
+    assert!(serde_json::from_value::<Wanted>(wanted.clone()).is_ok());
+    wanted["place"]["fork"]["read_only"] = true.into();
     assert!(serde_json::from_value::<Wanted>(wanted).is_err());
 }
 
