@@ -72,17 +72,13 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
         };
     }
     let error = tips::without_strangers(error);
-    let asked_for_help = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    );
-    let is_missing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if json && (!asked_for_help || is_missing) {
-        let text = match is_missing {
-            true => "the name of a command is missing".to_owned(),
-            false => error.to_string(),
+    let asked_for_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if json && !asked_for_help {
+        let text = match error.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                "the name of a command is missing".to_owned()
+            }
+            _ => error.to_string(),
         };
         // The first paragraph says what is wrong, over several lines where arguments are missing.
         let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);

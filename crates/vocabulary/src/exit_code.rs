@@ -84,7 +84,7 @@ words! {
         Interrupted = "interrupted",
         /// SIGTERM ended `offshoot`; the message says what it left.
         ///
-        /// As after Ctrl-C.
+        /// The same holds as after Ctrl-C.
         Terminated = "terminated",
     }
 }
