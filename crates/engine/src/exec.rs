@@ -8,6 +8,7 @@ mod ready;
 mod request;
 mod run;
 mod start;
+mod turns;
 pub mod worker;
 
 pub use command::{Command, Input};
@@ -23,3 +24,4 @@ pub use offshoot_workspace::{
 };
 pub use ready::start_directory;
 pub(crate) use start::start;
+pub(crate) use turns::Turns;

@@ -9,6 +9,7 @@ use offshoot_workspace::{ExecutionWorkspace, MaintenanceService, ServiceError};
 
 use crate::activity::{Activity, Busy};
 use crate::error::Result;
+use crate::exec::Turns;
 use crate::offshoot::Offshoot;
 
 /// An open project.
@@ -21,11 +22,13 @@ pub(crate) struct Opened {
     name: String,
     /// What goes on in it.
     activity: Arc<Activity>,
+    /// Who is next in its workspaces.
+    turns: Arc<Turns>,
 }
 
 impl Opened {
     pub(crate) fn new(engine: Offshoot, vault: Vault, name: String) -> Self {
-        Self { engine, vault, name, activity: Arc::default() }
+        Self { engine, vault, name, activity: Arc::default(), turns: Arc::default() }
     }
 
     pub(crate) fn engine(&self) -> &Offshoot {
@@ -43,6 +46,11 @@ impl Opened {
     /// Something goes on in it as long as this is there.
     pub(crate) fn busy(&self) -> Busy {
         Activity::begin(&self.activity)
+    }
+
+    /// Who is next in its workspaces.
+    pub(crate) fn turns(&self) -> &Arc<Turns> {
+        &self.turns
     }
 
     /// Waits until nothing goes on in it.

@@ -6,6 +6,8 @@
 mod endings;
 #[path = "worker/mistakes.rs"]
 mod mistakes;
+#[path = "worker/order.rs"]
+mod order;
 #[path = "worker/same.rs"]
 mod same;
 #[path = "worker/support.rs"]

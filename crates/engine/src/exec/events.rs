@@ -27,6 +27,11 @@ const WAITING: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
+    /// Its workspace is in use, and it waits for that as long as it may.
+    Waiting {
+        /// Who uses it: the process and its command.
+        holder: String,
+    },
     /// It is running, in the workspace of this name.
     Started {
         /// The workspace.

@@ -47,6 +47,10 @@ impl ExecutionObserver for Telling<'_> {
         self.project.make_ready(self.place)
     }
 
+    fn in_use(&mut self, _workspace: &str, holder: &str) {
+        (self.tell)(Event::Waiting { holder: holder.to_owned() });
+    }
+
     fn started(&mut self, result: &ExecutionResult) {
         let workspace = result.workspace.as_ref().map(|(_, name)| name.clone());
         (self.tell)(Event::Started { workspace: workspace.unwrap_or_default() });

@@ -7,8 +7,9 @@ use offshoot_sandbox::Cancel;
 use offshoot_workspace::ExecutionWorkspace;
 
 use super::command::Command;
-use super::handle::{Exec, Shared};
+use super::handle::{Cancelling, Exec, Shared};
 use super::run::run;
+use super::turns::Turns;
 use super::worker;
 use crate::error::{Error, Result};
 use crate::opened::Opened;
@@ -33,12 +34,21 @@ fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command)
         Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
     };
     let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
-    let request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
-    let shared = Arc::new(Shared::new(request.id, cancel));
+    let mut request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
+    let turn = Turns::stand(project.turns(), &request);
+    let shared = Arc::new(Shared::new(request.id, Arc::clone(&cancel) as Arc<dyn Cancelling>));
     let (project, busy, told) = (Arc::clone(project), project.busy(), Arc::clone(&shared));
     let work = move || {
-        let answer = |envelope| told.finish(envelope);
-        run(&project, request, (policy, caches), &|event| told.tell(event), answer);
+        request.wait = turn.wait(request.wait, &|| !cancel.is_cancelled());
+        let tell = |event| {
+            turn.heed(&event);
+            told.tell(event);
+        };
+        let answer = |envelope| {
+            turn.pass();
+            told.finish(envelope);
+        };
+        run(&project, request, (policy, caches), &tell, answer);
         drop(project);
         drop(busy);
     };

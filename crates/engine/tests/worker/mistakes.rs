@@ -72,7 +72,7 @@ fn a_program_that_is_no_worker_is_named() {
             script(
                 &place,
                 "unwilling",
-                "echo '{\"refused\":{\"version\":1,\"reason\":\"too odd\"}}'",
+                "echo '{\"refused\":{\"version\":2,\"reason\":\"too odd\"}}'",
             ),
             ExitCode::Usage,
             "too odd",
@@ -90,9 +90,9 @@ fn a_program_that_is_no_worker_is_named() {
 #[test]
 fn nonsense_ends_a_worker() {
     let place = place();
-    for (name, said) in [("garbage", "garbage"), ("twice", "{\"accepted\":{\"version\":1}}")] {
+    for (name, said) in [("garbage", "garbage"), ("twice", "{\"accepted\":{\"version\":2}}")] {
         let text =
-            format!("echo '{{\"accepted\":{{\"version\":1}}}}'; echo '{said}'; exec sleep 1000");
+            format!("echo '{{\"accepted\":{{\"version\":2}}}}'; echo '{said}'; exec sleep 1000");
         let project = open(&place, options(&place).worker(script(&place, name, &text)));
         let exec = project.exec(["true"]).unwrap();
         let ended = exec.wait();
@@ -135,15 +135,15 @@ fn request(place: &Place) -> String {
 #[test]
 fn a_host_of_another_version_is_refused() {
     let request = request(&place());
-    assert_eq!(answer(&request), "{\"accepted\":{\"version\":1}}\n");
-    let later = request.replacen("\"version\":1", "\"version\":2", 1);
+    assert_eq!(answer(&request), "{\"accepted\":{\"version\":2}}\n");
+    let later = request.replacen("\"version\":2", "\"version\":3", 1);
     let answered = answer(&later);
-    assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{answered}");
-    assert!(answered.contains("version 2"), "{answered}");
-    let unknown = request.replacen("\"version\":1", "\"version\":1,\"never_write\":true", 1);
-    for line in [unknown.as_str(), "{\"version\":1}\n", "hello\n", "\n"] {
+    assert!(answered.starts_with("{\"refused\":{\"version\":2,"), "{answered}");
+    assert!(answered.contains("version 3"), "{answered}");
+    let unknown = request.replacen("\"version\":2", "\"version\":2,\"never_write\":true", 1);
+    for line in [unknown.as_str(), "{\"version\":2}\n", "hello\n", "\n"] {
         let answered = answer(line);
-        assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{line} {answered}");
+        assert!(answered.starts_with("{\"refused\":{\"version\":2,"), "{line} {answered}");
     }
 }
 
@@ -154,11 +154,14 @@ host = socket.socket(fileno=os.dup(1))
 own, other = socket.socketpair()
 worker = subprocess.Popen([os.environ["MUTED"], "worker"], stdout=other)
 other.close()
-own.sendall(host.makefile("rb").readline())
+said = host.makefile("rb")
+own.sendall(said.readline())
 for line in own.makefile("rb"):
     if line.startswith(b'{"finished"'):
         break
     host.sendall(line)
+    if line.startswith(b'{"accepted"'):
+        own.sendall(said.readline())
 own.close()
 worker.wait()
 "#;

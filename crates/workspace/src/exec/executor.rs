@@ -23,6 +23,10 @@ pub trait ExecutionObserver {
     fn allowed(&mut self) -> Result<()> {
         Ok(())
     }
+    /// Its workspace is in use by somebody else; it waits as long as the request says.
+    fn in_use(&mut self, workspace: &str, holder: &str) {
+        let _ = (workspace, holder);
+    }
     /// The command is about to run.
     fn started(&mut self, result: &ExecutionResult) {
         let _ = result;

@@ -128,7 +128,7 @@ impl<'a> ProxyRuntime<'a> {
         observer.allowed()?;
         // What was brought up to date just now may have another folder.
         let bindings = self.vault.bindings()?;
-        let (id, held) = match self.prepare(execution) {
+        let (id, held) = match self.prepare(execution, observer) {
             Ok(prepared) => prepared,
             Err(error) => return self.join_instead(execution, error, observer),
         };
@@ -136,10 +136,7 @@ impl<'a> ProxyRuntime<'a> {
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
         let workspace = self.look_again(execution, &id)?;
-        if execution.request.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled()) {
-            execution.result.interrupted = true;
-            return Err(ServiceError::Cancelled);
-        }
+        check_wanted(execution)?;
         execution.advance();
         let wanted = self.wanted(execution, &workspace, start.target, &bindings)?;
         let mut caches = self.caches(execution, &folders);
@@ -219,14 +216,18 @@ impl<'a> ProxyRuntime<'a> {
 
     /// Finds or forks the workspace, and holds it for a command that may change it. One that only reads shows the state that
     /// it finds: its note keeps that from being collected, and it is in nobody's way.
-    fn prepare(&self, execution: &mut Execution<'_>) -> Result<(Id, Option<WorkspaceLock>)> {
+    fn prepare(
+        &self,
+        execution: &mut Execution<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<(Id, Option<WorkspaceLock>)> {
         loop {
             let Some((workspace, forked)) = self.find_or_fork(execution)? else { continue };
             execution.result.forked = forked;
             execution.result.workspace = Some((workspace.id, workspace.name.clone()));
             let held = match execution.request.read_only {
                 true => None,
-                false => Some(self.hold(&workspace, execution)?),
+                false => Some(self.hold(&workspace, execution, observer)?),
             };
             // Whoever made it may have left nothing in it, and taken it away while this one waited.
             let is_there = self.vault.workspace(&workspace.id)?.is_some();
@@ -284,12 +285,20 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// Waits for the workspace, for as long as the request says and nobody asks this process to end.
-    fn hold(&self, workspace: &Workspace, execution: &mut Execution<'_>) -> Result<WorkspaceLock> {
+    fn hold(
+        &self,
+        workspace: &Workspace,
+        execution: &mut Execution<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<WorkspaceLock> {
         const STEP: Duration = Duration::from_millis(100);
-        let request = &execution.request;
-        let holder = format!("process {}: {}", std::process::id(), request.command.display());
-        let started = Instant::now();
+        let command = execution.request.command.display();
+        let holder = format!("process {}: {command}", std::process::id());
+        let (started, mut told) = (Instant::now(), false);
         loop {
+            // One that is not to run any more is in nobody's way.
+            check_wanted(execution)?;
+            let request = &execution.request;
             let left = request.wait.unwrap_or(Duration::ZERO).saturating_sub(started.elapsed());
             let lock = self.vault.lock_workspace(&workspace.id, Some(left.min(STEP)), &holder);
             let holder = match lock {
@@ -300,6 +309,10 @@ impl<'a> ProxyRuntime<'a> {
             execution.result.interrupted |= asked;
             if asked || left <= STEP {
                 return Err(ServiceError::Busy { workspace: workspace.name.clone(), holder });
+            }
+            if !told {
+                observer.in_use(&workspace.name, &holder);
+                told = true;
             }
         }
     }
@@ -398,6 +411,15 @@ impl<'a> ProxyRuntime<'a> {
             result.warnings.push(format!("this exec could not be recorded: {error}"));
         }
     }
+}
+
+/// Whether a command that has not started is still to run.
+fn check_wanted(execution: &mut Execution<'_>) -> Result<()> {
+    if execution.request.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled()) {
+        execution.result.interrupted = true;
+        return Err(ServiceError::Cancelled);
+    }
+    Ok(())
 }
 
 /// Even a mistake in Offshoot itself comes back as an envelope.

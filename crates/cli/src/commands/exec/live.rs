@@ -110,6 +110,13 @@ impl ExecutionObserver for Live<'_> {
         (self.ready)()
     }
 
+    fn in_use(&mut self, workspace: &str, holder: &str) {
+        if !self.silent && matches!(self.form, Form::People | Form::Person) {
+            let text = format!("waiting for workspace {workspace}, in use by {holder}");
+            output::eprint(&format!("{}\n", paint(DIM, &line(&text))));
+        }
+    }
+
     fn started(&mut self, result: &ExecutionResult) {
         if let (Some(_), Some((_, workspace))) = (&result.joined, &result.workspace)
             && !self.silent

@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::exec::command::Command;
 use crate::exec::events::Event;
 use crate::exec::handle::{Cancelling, Exec, Shared};
+use crate::exec::turns::{Turn, Turns};
 use crate::opened::Opened;
 use crate::text::host_path;
 
@@ -40,21 +42,33 @@ const FIRST_WORD: u64 = 4096;
 
 /// How the host asks a worker to end its command; nothing once the worker has ended.
 #[derive(Debug)]
-struct Control(Mutex<Option<UnixStream>>);
+struct Control {
+    stream: Mutex<Option<UnixStream>>,
+    cancelled: AtomicBool,
+}
 
 impl Cancelling for Control {
     /// A worker that is gone needs no asking.
     fn cancel(&self) {
-        if let Some(stream) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _gone = message::send(stream, &Order::Cancel, &[]).is_err();
-        }
+        self.cancelled.store(true, Ordering::Relaxed);
+        self.say(&Order::Cancel);
     }
 }
 
 impl Control {
+    fn new(stream: UnixStream) -> Self {
+        Self { stream: Mutex::new(Some(stream)), cancelled: AtomicBool::new(false) }
+    }
+
+    fn say(&self, order: &Order) {
+        if let Some(stream) = &mut *self.stream.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _gone = message::send(stream, order, &[]).is_err();
+        }
+    }
+
     /// There is nobody to ask any more.
     fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -75,6 +89,7 @@ pub(crate) fn start(
     let caches = command.caches;
     let mut request = engine.request(command, place, None, None);
     let given = Given::take(&mut request);
+    let turn = Turns::stand(project.turns(), &request);
     let options = engine.options();
     let said = Request {
         version: VERSION,
@@ -99,11 +114,13 @@ pub(crate) fn start(
     };
     let (mut worker, mut stream) = Worker::spawn(&program, &options.environment, given.descriptor)?;
     worker.greet(&mut stream, &said, &given.bytes).map_err(|failed| failed.told(&program))?;
-    let control = Arc::new(Control(Mutex::new(Some(stream))));
+    let control = Arc::new(Control::new(stream));
     let shared = Arc::new(Shared::new(request.id, Arc::clone(&control) as Arc<dyn Cancelling>));
     let (told, project, busy) = (Arc::clone(&shared), Arc::clone(project), project.busy());
     let follow = move || {
-        Following::new(&project, &told, request).run(worker, &control);
+        let wait = turn.wait(request.wait, &|| !control.cancelled.load(Ordering::Relaxed));
+        control.say(&Order::Go { wait });
+        Following::new(&project, &told, request, &turn).run(worker, &control);
         drop((told, project));
         drop(busy);
     };
@@ -262,6 +279,7 @@ impl Failed {
 struct Following<'a> {
     project: &'a Opened,
     told: &'a Shared,
+    turn: &'a Turn,
     /// The answer where the worker has none: what was asked for, and how far it came.
     known: ExecutionEnvelope,
     /// The workspace that it runs in.
@@ -270,10 +288,15 @@ struct Following<'a> {
 }
 
 impl<'a> Following<'a> {
-    fn new(project: &'a Opened, told: &'a Shared, request: ExecutionRequest) -> Self {
+    fn new(
+        project: &'a Opened,
+        told: &'a Shared,
+        request: ExecutionRequest,
+        turn: &'a Turn,
+    ) -> Self {
         let result = ExecutionResult::new(request.id, project.name());
         let known = ExecutionEnvelope { request, result };
-        Self { project, told, known, workspace: None, started: Instant::now() }
+        Self { project, told, turn, known, workspace: None, started: Instant::now() }
     }
 
     /// Passes on what happens, until the worker has ended.
@@ -293,11 +316,13 @@ impl<'a> Following<'a> {
             match said {
                 Reply::Finished { envelope } => {
                     answered = true;
+                    self.turn.pass();
                     self.told.finish(*envelope);
                 }
                 Reply::Failed { error } => {
                     answered = true;
                     let envelope = self.failed(error);
+                    self.turn.pass();
                     self.told.finish(envelope);
                 }
                 said => {
@@ -312,6 +337,7 @@ impl<'a> Following<'a> {
         let status = worker.wait();
         if !answered {
             let envelope = self.cut_short(status);
+            self.turn.pass();
             self.told.finish(envelope);
         }
     }
@@ -325,6 +351,7 @@ impl<'a> Following<'a> {
                 let _panicked = catch_unwind(AssertUnwindSafe(tell)).is_err();
                 return Ok(());
             }
+            Reply::Waiting { holder } => Event::Waiting { holder },
             Reply::Started { workspace } => {
                 self.known.result.state = ExecState::Executing;
                 self.workspace = Some(workspace.clone());
@@ -340,6 +367,7 @@ impl<'a> Following<'a> {
             }
             other => return Err(io::Error::other(format!("{other:?} is no event"))),
         };
+        self.turn.heed(&event);
         self.told.tell(event);
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::notice::Topic;
 
 /// The version of all messages. Host and worker have the same or do not talk to each other: a restriction that one of them
 /// does not know would not hold.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// What every version of a request has.
 #[derive(Debug, Deserialize)]
@@ -129,6 +129,8 @@ pub(super) enum Reply {
     Refused { version: u32, reason: String },
     /// People should know this.
     Notice { topic: Topic, text: String },
+    /// Its workspace is in use by somebody else; it waits.
+    Waiting { holder: String },
     /// The command runs, in the workspace of this name.
     Started { workspace: String },
     /// It printed so many bytes, which are behind this.
@@ -153,6 +155,9 @@ pub(super) enum Printed {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Order {
+    /// It is the command's turn: those that were asked for before it have the workspace, or do without. So much is left of the time
+    /// that it may wait for others.
+    Go { wait: Option<Duration> },
     /// The command is asked to end; said once more, it is killed.
     Cancel,
 }

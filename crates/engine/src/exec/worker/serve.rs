@@ -5,7 +5,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::{Cancel, Stdin, Terminal};
@@ -96,7 +98,12 @@ fn work(
     let project = Opened::new(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
     let policy = project.engine().policy(&rules).current()?;
-    exec.cancel = Some(listen(incoming)?);
+    let (cancel, go) = listen(incoming)?;
+    exec.cancel = Some(cancel);
+    // A host that is gone, or that wants it to end, says nothing about turns.
+    if let Ok(wait) = go.recv() {
+        exec.wait = wait;
+    }
     host.tells.store(true, Ordering::Relaxed);
 
     let answer = |envelope| host.say(&Reply::Finished { envelope: Box::new(envelope) });
@@ -158,18 +165,32 @@ fn unheard(error: &dyn std::fmt::Display) -> Error {
 }
 
 /// Listens to the host. One that is gone wants nothing to run any more.
-fn listen(mut incoming: BufReader<UnixStream>) -> Result<Arc<Cancel>> {
+fn listen(
+    mut incoming: BufReader<UnixStream>,
+) -> Result<(Arc<Cancel>, Receiver<Option<Duration>>)> {
     let cancel = Arc::new(Cancel::new().map_err(|error| unheard(&error))?);
     let asked = Arc::clone(&cancel);
+    let (turn, go) = mpsc::channel();
     let listen = move || {
-        while let Ok(Some(Order::Cancel)) = message::receive(&mut incoming) {
-            asked.cancel();
+        let mut turn = Some(turn);
+        while let Ok(Some(order)) = message::receive(&mut incoming) {
+            match (order, turn.take()) {
+                (Order::Go { wait }, Some(turn)) => {
+                    let _over = turn.send(wait).is_err();
+                }
+                // It was asked to end before its turn came.
+                (Order::Go { .. }, None) => {}
+                (Order::Cancel, turn) => {
+                    asked.cancel();
+                    drop(turn);
+                }
+            }
         }
         asked.cancel();
     };
     let thread = std::thread::Builder::new().name("offshoot-host".to_owned());
     thread.spawn(listen).map_err(|error| unheard(&error))?;
-    Ok(cancel)
+    Ok((cancel, go))
 }
 
 /// Who wants the command to run.
@@ -197,6 +218,7 @@ impl Host {
 
     fn tell(&self, event: Event) {
         match event {
+            Event::Waiting { holder } => self.say(&Reply::Waiting { holder }),
             Event::Started { workspace } => self.say(&Reply::Started { workspace }),
             Event::Output { stream, bytes } => {
                 let reply = Reply::Output { stream: stream.into(), bytes: bytes.len() };
