@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use offshoot_tests::product;
@@ -21,16 +22,20 @@ pub(super) const NAME: &str = "pair";
 enum Work {
     Version,
     Nothing,
+    WritesOne,
     Writes,
+    Unpacks,
     Fork,
     Status,
     Commit,
 }
 
-const WORKS: [(&str, Work); 6] = [
+const WORKS: [(&str, Work); 8] = [
     ("--version", Work::Version),
     ("exec true", Work::Nothing),
+    ("exec that writes one file", Work::WritesOne),
     ("exec that writes ten files", Work::Writes),
+    ("exec that unpacks an archive of the tree", Work::Unpacks),
     ("workspace create", Work::Fork),
     ("status with ten changes", Work::Status),
     ("commit of ten files", Work::Commit),
@@ -49,6 +54,8 @@ struct Program<'a> {
     alone: Vec<&'static str>,
 }
 
+/// An archive of the tree, in the folder.
+const ARCHIVE: &str = "files.tar";
 /// What keeps a program from tidying in the background.
 const ALONE: [&str; 2] = ["compact.auto=false", "gc.auto=false"];
 
@@ -56,6 +63,11 @@ impl<'a> Program<'a> {
     fn new(bench: &'a Bench, path: &Path, files: usize) -> Result<Self> {
         let (folder, home) = (bench.fresh("folder"), bench.fresh("home"));
         timed(&mut copy(&bench.tree(files)?, &folder))?;
+        let mut archive = Command::new("tar");
+        let outside = bench.fresh("archive");
+        archive.arg("-cf").arg(&outside).arg("-C").arg(&folder).arg(".");
+        timed(&mut archive)?;
+        fs::rename(&outside, folder.join(ARCHIVE)).map_err(|error| error.to_string())?;
         let own = bench.fresh("program");
         fs::copy(path, &own).map_err(|error| format!("{}: {error}", path.display()))?;
         let names = Cell::new(0);
@@ -68,7 +80,7 @@ impl<'a> Program<'a> {
         program.run(&["init"])?;
         program.run(&["workspace", "create", "idle", "--from", "head"])?;
         program.run(&["workspace", "create", "busy", "--from", "head"])?;
-        program.run(&["exec", "-w", "busy", "--", "sh", "-c", &ten_changes(files)])?;
+        program.writes("busy")?;
         Ok(program)
     }
 
@@ -77,7 +89,16 @@ impl<'a> Program<'a> {
         match work {
             Work::Version => self.run(&["--version"]),
             Work::Nothing => self.run(&["exec", "-w", "idle", "--", "true"]),
+            Work::WritesOne => {
+                let file = crate::tree::file(0).display().to_string();
+                self.shell("idle", &format!("echo more >> {file}"))
+            }
             Work::Writes => self.writes("idle"),
+            Work::Unpacks => {
+                self.run(&["workspace", "create", &name, "--from", "head"])?;
+                self.bench.settle()?;
+                self.shell(&name, &format!("mkdir out && tar -xf {ARCHIVE} -C out"))
+            }
             Work::Fork => self.run(&["workspace", "create", &name, "--from", "head"]),
             Work::Status => self.run(&["status", "-w", "busy"]),
             Work::Commit => {
@@ -90,7 +111,11 @@ impl<'a> Program<'a> {
     }
 
     fn writes(&self, workspace: &str) -> Result<Duration> {
-        self.run(&["exec", "-w", workspace, "--", "sh", "-c", &ten_changes(self.files)])
+        self.shell(workspace, &ten_changes(self.files))
+    }
+
+    fn shell(&self, workspace: &str, text: &str) -> Result<Duration> {
+        self.run(&["exec", "-w", workspace, "--", "sh", "-c", text])
     }
 
     fn fresh_name(&self) -> String {

@@ -174,8 +174,11 @@ fn a_busy_workspace_is_told_or_waited_for() {
     assert_eq!(place.run(["exec", "-w", "fix", "--", "true"]).status.code(), Some(125));
     let short = envelope(&place, &["-w", "fix", "--wait=50ms", "--", "true"]);
     assert_eq!(short["result"]["error"]["code"], "busy", "{short}");
-    let waited = envelope(&place, &["-w", "fix", "--wait", "--", "cat", "slow"]);
-    assert_eq!(waited["result"]["stdout"], "x\n", "{waited}");
+    let waited = place.run(["exec", "-w", "fix", "--wait", "--", "cat", "slow"]);
+    assert_eq!(waited.stdout, b"x\n", "{waited:?}");
+    let said = String::from_utf8_lossy(&waited.stderr);
+    assert!(said.starts_with("waiting for workspace fix, in use by process "), "{said}");
+    assert!(said.contains("sleep 1"), "{said}");
     long.wait().unwrap();
 }
 
