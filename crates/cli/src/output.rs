@@ -139,6 +139,13 @@ impl Output {
         finish_write(out.write_all(bytes).and_then(|()| out.flush()))
     }
 
+    /// Has bytes written to standard output as they come, exactly as they are.
+    pub(crate) fn stream(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let mut out = ClosedPipe { out: io::BufWriter::new(io::stdout().lock()), closed: false };
+        write(&mut out)?;
+        finish_write(out.flush())
+    }
+
     /// Whether standard output shows colours.
     pub(crate) fn is_coloured(&self) -> bool {
         anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
@@ -162,6 +169,42 @@ impl Output {
             eprint(&format!("{}\n", paint(DIM, &render::line(hint))));
         }
         Ok(())
+    }
+}
+
+/// Standard output that swallows everything once its reader is gone.
+struct ClosedPipe<W> {
+    out: W,
+    closed: bool,
+}
+
+impl<W: Write> ClosedPipe<W> {
+    fn unless_closed<T>(&mut self, done: io::Result<T>, swallowed: T) -> io::Result<T> {
+        match done {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(swallowed)
+            }
+            other => other,
+        }
+    }
+}
+
+impl<W: Write> Write for ClosedPipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.closed {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.unless_closed(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.unless_closed(flushed, ())
     }
 }
 
