@@ -95,7 +95,7 @@ fn work(
     let opened = engine.registry().open_listed(&listed)?;
     let project = Opened::new(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
-    let policy = project.engine().policy(&rules).current()?;
+    let policy = project.policy(&rules)?;
     exec.cancel = Some(listen(incoming)?);
     host.tells.store(true, Ordering::Relaxed);
 
