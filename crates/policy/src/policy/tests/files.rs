@@ -135,7 +135,7 @@ fn names_are_given_once_in_a_file() {
     let error = try_policy(&[user(&format!("{rule}{rule}"))]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "user.toml:3:8: there are two rules with the name `deny-prefixa`; give one of them another name"
+        "user.toml:7:8: there are two rules with the name `deny-prefixa`; give one of them another name"
     );
     assert!(try_policy(&[user(&rule), project(&rule)]).is_ok());
     check_problem(
