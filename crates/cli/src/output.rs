@@ -141,9 +141,13 @@ impl Output {
 
     /// Has bytes written to standard output as they come, exactly as they are.
     pub(crate) fn stream(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-        let mut out = ClosedPipe { out: io::BufWriter::new(io::stdout().lock()), closed: false };
-        write(&mut out)?;
-        finish_write(out.flush())
+        let out = io::BufWriter::new(io::stdout().lock());
+        let mut out = Guarded { out, closed: false, failed: None };
+        let written = write(&mut out).map(|()| out.flush());
+        match (out.failed, written) {
+            (Some(error), _) => finish_write(Err(error)),
+            (None, written) => finish_write(written?),
+        }
     }
 
     /// Whether standard output shows colours.
@@ -172,31 +176,39 @@ impl Output {
     }
 }
 
-/// Standard output that swallows everything once its reader is gone.
-struct ClosedPipe<W> {
+/// Standard output that swallows everything once its reader is gone, and remembers why else it could not be written: whoever writes
+/// to it tells of that in other words.
+struct Guarded<W> {
     out: W,
     closed: bool,
+    failed: Option<io::Error>,
 }
 
-impl<W: Write> ClosedPipe<W> {
-    fn unless_closed<T>(&mut self, done: io::Result<T>, swallowed: T) -> io::Result<T> {
+impl<W: Write> Guarded<W> {
+    fn guard<T>(&mut self, done: io::Result<T>, swallowed: T) -> io::Result<T> {
         match done {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
                 Ok(swallowed)
             }
-            other => other,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let told = io::Error::from(error.kind());
+                self.failed = Some(error);
+                Err(told)
+            }
+            Ok(done) => Ok(done),
         }
     }
 }
 
-impl<W: Write> Write for ClosedPipe<W> {
+impl<W: Write> Write for Guarded<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.closed {
             return Ok(bytes.len());
         }
         let written = self.out.write(bytes);
-        self.unless_closed(written, bytes.len())
+        self.guard(written, bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -204,7 +216,7 @@ impl<W: Write> Write for ClosedPipe<W> {
             return Ok(());
         }
         let flushed = self.out.flush();
-        self.unless_closed(flushed, ())
+        self.guard(flushed, ())
     }
 }
 

@@ -111,7 +111,9 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
         });
     }
     let roots = [before.root, after.root];
-    let noise = (!args.expand.expand).then(|| context.engine.folding(vault, &roots)).transpose()?;
+    // A document lists everything; its patch is for git all the same.
+    let folds = !args.expand.expand && (args.patch || !context.output.is_json());
+    let noise = folds.then(|| context.engine.folding(vault, &roots)).transpose()?;
     let mut noise = noise.map(|noise| noise.except(&paths));
     let listing = Listing::new(&summary.changes, noise.as_mut())?;
     if context.output.is_json() {

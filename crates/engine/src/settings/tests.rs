@@ -263,7 +263,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     assert_eq!(fixture.message(), expected);
     let endless = Fixture::new().env("OFFSHOOT_CONFIG", "/dev/zero");
     assert_eq!(endless.message(), "/dev/zero is not a regular file");
-    let large = Fixture::new().file("user.toml", &"#".repeat((1 << 20) + 1));
+    let large = Fixture::new().file("user.toml", "#".repeat((1 << 20) + 1));
     assert!(large.message().contains("larger than 1048576 bytes"));
 }
 
