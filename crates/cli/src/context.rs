@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_engine::actor::Actor;
+use offshoot_engine::binding::Binding;
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::file::{PathContext, VaultPath};
 use offshoot_engine::reference::{Point, Resolver};
@@ -56,6 +57,14 @@ pub(crate) struct Needs<'a> {
 pub(crate) struct OpenVault {
     pub(crate) vault: Vault,
     pub(crate) name: String,
+}
+
+impl OpenVault {
+    /// Its first folder; none where it was brought here without one.
+    pub(crate) fn folder(&self) -> Result<Option<PathBuf>> {
+        let bindings = self.vault.bindings()?;
+        Ok(bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path))
+    }
 }
 
 impl Context {

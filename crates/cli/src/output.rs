@@ -139,6 +139,17 @@ impl Output {
         finish_write(out.write_all(bytes).and_then(|()| out.flush()))
     }
 
+    /// Has bytes written to standard output as they come, exactly as they are.
+    pub(crate) fn stream(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let out = io::BufWriter::new(io::stdout().lock());
+        let mut out = Guarded { out, closed: false, failed: None };
+        let written = write(&mut out).map(|()| out.flush());
+        match (out.failed, written) {
+            (Some(error), _) => finish_write(Err(error)),
+            (None, written) => finish_write(written?),
+        }
+    }
+
     /// Whether standard output shows colours.
     pub(crate) fn is_coloured(&self) -> bool {
         anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
@@ -162,6 +173,50 @@ impl Output {
             eprint(&format!("{}\n", paint(DIM, &render::line(hint))));
         }
         Ok(())
+    }
+}
+
+/// Standard output that swallows everything once its reader is gone, and remembers why else it could not be written: whoever writes
+/// to it tells of that in other words.
+struct Guarded<W> {
+    out: W,
+    closed: bool,
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Guarded<W> {
+    fn guard<T>(&mut self, done: io::Result<T>, swallowed: T) -> io::Result<T> {
+        match done {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(swallowed)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let told = io::Error::from(error.kind());
+                self.failed = Some(error);
+                Err(told)
+            }
+            Ok(done) => Ok(done),
+        }
+    }
+}
+
+impl<W: Write> Write for Guarded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.closed {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.guard(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.guard(flushed, ())
     }
 }
 

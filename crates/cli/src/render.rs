@@ -14,11 +14,14 @@ pub(crate) use offshoot_engine::text::{bytes, count, harmless, host_path, line};
 pub(crate) use offshoot_engine::way_on;
 pub(crate) mod words;
 
+use std::path::Path;
+
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use offshoot_engine::change::{Change, ChangeKind};
 use offshoot_engine::file::{EntryKind, VaultPath};
 use offshoot_engine::id::Id;
+use offshoot_engine::policy::FILE_HEADER;
 use offshoot_engine::text::display_bytes;
 use offshoot_engine::wire;
 use offshoot_protocol::Text;
@@ -31,6 +34,17 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const BOLD: Style = Style::new().bold();
+
+/// A rule as it goes into a file, indented: with what a file begins with, where this one is not there yet.
+pub(crate) fn rule_to_add(rule: &str, file: Option<&Path>) -> String {
+    let is_new = file.is_some_and(|file| !file.exists());
+    let header = if is_new { format!("{FILE_HEADER}\n") } else { String::new() };
+    let indented = |text: &str| match text.is_empty() {
+        true => "\n".to_owned(),
+        false => format!("    {}\n", line(text)),
+    };
+    header.lines().chain(rule.lines()).map(indented).collect()
+}
 
 /// Text in a style; the style is dropped later where colours are not wanted.
 pub(crate) fn paint(style: Style, text: &str) -> String {

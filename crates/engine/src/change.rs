@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use offshoot_tree::RootId;
 use offshoot_tree::diff::detect_renames;
-pub use offshoot_tree::diff::{Change, ChangeKind};
+pub use offshoot_tree::diff::{BinaryForm, Change, ChangeKind};
 use offshoot_vault::Vault;
 pub use offshoot_workspace::{
-    ChangeSummaryService, Folded, FoldedKind, Noise, Sorted, Summary, is_telling_metadata,
+    ChangeSummaryService, Folded, FoldedKind, Noise, Sorted, Summary, is_telling_metadata, sorted,
     without_frames,
 };
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_policy::Policy;
 use offshoot_store::Id;
 use offshoot_vault::{Actor, Binding, Vault};
 use offshoot_workspace::{ExecutionWorkspace, MaintenanceService, ServiceError};
@@ -41,6 +42,12 @@ impl Opened {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The rules for a command in it, with those that were given with the request.
+    pub(crate) fn policy(&self, request: &[PathBuf]) -> Result<Arc<Policy>> {
+        let folder = first_folder(&self.vault)?;
+        Ok(self.engine.policy(folder.as_deref(), request).current()?)
     }
 
     /// Something goes on in it as long as this is there.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use offshoot_policy::{Category, Context, Layer, Policy, Verdict};
+pub use offshoot_policy::{Category, Context, FILE_HEADER, Layer, Policy, Verdict};
 pub use offshoot_protocol::PolicyDecision;
 pub use offshoot_workspace::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, layer_of, policy_layer,
@@ -20,16 +20,17 @@ const USER_FILES: [&str; 2] = ["policy.toml", "policy.rego"];
 const PROJECT_FILES: [&str; 2] = ["offshoot-policy.toml", "offshoot-policy.rego"];
 
 impl Offshoot {
-    /// The rules in force: the user's, the project's, and those that were given with the request.
+    /// The rules in force for a vault of this folder: the user's, the project's, and those that were given with the request.
     ///
     /// ```
-    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let rules = offshoot.policy(&["strict.toml".into()]).current()?;
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, folder) = (project.engine(), project.folder()?);
+    /// let rules = engine.policy(folder.as_deref(), &["strict.toml".into()]).current()?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn policy(&self, request: &[PathBuf]) -> PolicyFiles {
-        let mut files = self.policy_files();
+    pub fn policy(&self, folder: Option<&Path>, request: &[PathBuf]) -> PolicyFiles {
+        let mut files = self.policy_files(folder);
         files.extend(request.iter().map(|path| PolicyFile {
             layer: Layer::Request,
             path: path.clone(),
@@ -38,19 +39,19 @@ impl Offshoot {
         self.policy_of(files)
     }
 
-    /// The files of the user and of the project.
+    /// The files of the user, of the project that the current folder is in, and of the one that a vault's folder is in.
     ///
     /// ```
-    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// for file in offshoot.policy_files() {
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for file in project.engine().policy_files(project.folder()?.as_deref()) {
     ///     println!("{}", file.path.display());
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn policy_files(&self) -> Vec<PolicyFile> {
+    pub fn policy_files(&self, folder: Option<&Path>) -> Vec<PolicyFile> {
         let mut files = self.user_files();
-        files.extend(self.project_files());
+        files.extend(self.project_files(folder));
         files
     }
 
@@ -58,7 +59,7 @@ impl Offshoot {
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let rules = offshoot.policy_of(offshoot.policy_files()).current()?;
+    /// let rules = offshoot.policy_of(offshoot.policy_files(None)).current()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -106,20 +107,27 @@ impl Offshoot {
             .unwrap_or_default()
     }
 
-    /// The files of the project: in this folder or in the nearest above it that has one.
-    fn project_files(&self) -> Vec<PolicyFile> {
-        let Some(here) = &self.options().directory else { return Vec::new() };
+    /// The files of the project: in the current folder or in the nearest above it that has one, and the same for the folder of the
+    /// vault. Whoever names a vault elsewhere gets by no rule of its project.
+    fn project_files(&self, folder: Option<&Path>) -> Vec<PolicyFile> {
         let has = |folder: &&Path| PROJECT_FILES.iter().any(|name| folder.join(name).exists());
-        let Some(folder) = here.ancestors().find(has) else { return Vec::new() };
-        PROJECT_FILES
-            .iter()
-            .map(|name| PolicyFile {
-                layer: Layer::Project,
-                path: folder.join(name),
-                required: false,
-            })
-            .collect()
+        let starts = self.options().directory.as_deref().into_iter().chain(folder);
+        let mut found: Vec<&Path> = Vec::new();
+        for folder in starts.filter_map(|start| start.ancestors().find(has)) {
+            if !found.iter().any(|known| is_same(known, folder)) {
+                found.push(folder);
+            }
+        }
+        let files = found.into_iter().flat_map(|folder| PROJECT_FILES.map(|it| folder.join(it)));
+        let file = |path| PolicyFile { layer: Layer::Project, path, required: false };
+        files.map(file).collect()
     }
+}
+
+/// Whether two paths lead to one folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 /// Where the project's file belongs that is not there yet.

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use offshoot_protocol::RevertVerb;
 use offshoot_store::Id;
-use offshoot_tree::diff::Change;
+use offshoot_tree::diff::{BinaryForm, Change};
 use offshoot_tree::{Entry, RootId, VaultPath};
 pub use offshoot_vault::Workspace as WorkspaceRecord;
 use offshoot_vault::{Checkpoint, Scope, Vault};
 use offshoot_workspace::{
     ChangeSummaryService, CommitEvent, CommitPreview, ExecutionWorkspace, FileService,
-    MergeOutcome, MergeTarget, NewCheckpoint, Pulled, Resolver, Reversal, ServiceError,
+    MergeOutcome, MergeTarget, NewCheckpoint, Pulled, Resolver, Reversal, ServiceError, sorted,
 };
 pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
 
@@ -102,7 +102,7 @@ impl Workspace {
         exec::start(self.project.opened(), place, command.into())
     }
 
-    /// What it changed since it was forked.
+    /// What it changed since it was forked, without what `offshoot diff` folds: build output, caches and git directories.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
@@ -114,10 +114,25 @@ impl Workspace {
     /// ```
     pub fn diff(&self) -> Result<Vec<Change>> {
         let (before, after) = self.roots()?;
+        let all = self.summaries().between(&before, &after, false)?.changes;
+        let mut noise = self.project.engine().folding(self.project.vault(), &[before, after])?;
+        Ok(sorted(&all, Some(&mut noise))?.single.into_iter().cloned().collect())
+    }
+
+    /// Everything that it changed since it was forked, with git directories and what git ignores.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let folded = workspace.diff_all()?.len() - workspace.diff()?.len();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn diff_all(&self) -> Result<Vec<Change>> {
+        let (before, after) = self.roots()?;
         Ok(self.summaries().between(&before, &after, false)?.changes)
     }
 
-    /// The same as a patch that git reads.
+    /// What [`diff`](Self::diff) lists as a patch that `git apply` takes, binary files included.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
@@ -127,9 +142,19 @@ impl Workspace {
     /// # }
     /// ```
     pub fn patch(&self) -> Result<Vec<u8>> {
-        let mut text = Vec::new();
-        self.summaries().patch(&self.diff()?, &mut text)?;
-        Ok(text)
+        self.patch_of(&self.diff()?)
+    }
+
+    /// What [`diff_all`](Self::diff_all) lists as a patch. `git apply` refuses changes below `.git`.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let patch = workspace.patch_all()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn patch_all(&self) -> Result<Vec<u8>> {
+        self.patch_of(&self.diff_all()?)
     }
 
     /// What a directory holds.
@@ -348,6 +373,12 @@ impl Workspace {
     fn roots(&self) -> Result<(RootId, RootId)> {
         let (record, vault) = (self.record()?, self.project.vault());
         Ok((vault.snapshot(&record.state.base)?.root, vault.snapshot(&record.state.head)?.root))
+    }
+
+    fn patch_of(&self, changes: &[Change]) -> Result<Vec<u8>> {
+        let mut patch = Vec::new();
+        self.summaries().patch(changes, BinaryForm::Whole, &mut patch)?;
+        Ok(patch)
     }
 
     fn summaries(&self) -> ChangeSummaryService<'_> {

@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use offshoot_engine::change::Change;
 use offshoot_engine::gc;
+use offshoot_engine::policy::PolicyDecision;
 use offshoot_engine::{Offshoot, Options, Project, Topic};
 use offshoot_needs::needs;
 use tempfile::TempDir;
@@ -91,6 +93,59 @@ fn a_status_says_what_comes_home_and_what_is_new_in_the_folder() {
     fix.pull().unwrap();
     assert_eq!(fix.status().unwrap().behind, 0);
     assert_eq!(fix.read("/shared").unwrap(), b"later\n");
+}
+
+#[test]
+fn a_diff_leaves_out_what_the_command_line_folds() {
+    let world = World::new();
+    let fix = world.project.fork("fix").unwrap();
+    for path in ["/own", "/target/debug/out", "/sub/.git/HEAD", "/ignored/cache"] {
+        fix.write(path, b"own\n").unwrap();
+    }
+    fix.write("/.gitignore", b"ignored/\n").unwrap();
+    let paths = |changes: Vec<Change>| -> Vec<String> {
+        changes.iter().map(|change| change.path.to_string()).collect()
+    };
+    assert_eq!(paths(fix.diff().unwrap()), ["/.gitignore", "/own"]);
+    let all = paths(fix.diff_all().unwrap());
+    for folded in ["/target/debug/out", "/sub/.git/HEAD", "/ignored/cache"] {
+        assert!(all.iter().any(|path| path == folded), "{all:?}");
+    }
+    let patch = String::from_utf8(fix.patch().unwrap()).unwrap();
+    assert!(patch.contains("b/own") && !patch.contains("target"), "{patch}");
+    let all = String::from_utf8(fix.patch_all().unwrap()).unwrap();
+    assert!(all.contains("b/target/debug/out") && all.contains("b/sub/.git/HEAD"), "{all}");
+}
+
+#[test]
+fn a_patch_has_binary_files_in_whole() {
+    let world = World::new();
+    let fix = world.project.fork("fix").unwrap();
+    fix.write("/binary", b"\0one").unwrap();
+    let patch = String::from_utf8(fix.patch().unwrap()).unwrap();
+    assert!(patch.contains("GIT binary patch\nliteral 4\n"), "{patch}");
+}
+
+/// A part of a project may have rules of its own; those of the project hold all the same.
+#[test]
+fn the_rules_of_the_vaults_folder_always_count() {
+    let world = World::new();
+    let folder = world.scratch.path().join("project");
+    let part = folder.join("part");
+    fs::create_dir(&part).unwrap();
+    let rule = |program: &str| {
+        format!(
+            "version = 1\n[[rule]]\nname = \"no\"\ndecision = \"deny\"\nprefix = [\"{program}\"]\n"
+        )
+    };
+    fs::write(folder.join("offshoot-policy.toml"), rule("cat")).unwrap();
+    fs::write(part.join("offshoot-policy.toml"), rule("touch")).unwrap();
+    let here = open(world.scratch.path(), &Told::default()).project(&part).unwrap();
+    for program in ["cat", "touch"] {
+        let ended = here.exec([program, "shared"]).unwrap().wait();
+        let decided = ended.result.decision.as_ref().map(|decided| decided.decision);
+        assert_eq!(decided, Some(PolicyDecision::Deny), "{program}");
+    }
 }
 
 #[test]

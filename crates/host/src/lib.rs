@@ -9,8 +9,10 @@ mod error;
 mod identity;
 pub mod lock;
 pub mod mounts;
+mod regular;
 pub mod workers;
 
 pub use attributes::{Mtime, Xattr};
 pub use error::{HostError, says_damage};
 pub use identity::FolderIdentity;
+pub use regular::{RegularFileError, read_regular};

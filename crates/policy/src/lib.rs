@@ -33,5 +33,5 @@ pub use policy::Policy;
 pub use rego::input::input_document;
 pub use verdict::Verdict;
 pub use verdict::part::PartVerdict;
-pub use verdict::remedy::Remedy;
+pub use verdict::remedy::{FILE_HEADER, Remedy};
 pub use verdict::rule_info::RuleInfo;

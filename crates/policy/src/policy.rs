@@ -33,6 +33,7 @@ pub struct Policy {
     rego_timeout: Duration,
     judging: Judging,
     digest: [u8; blake3::OUT_LEN],
+    warnings: Vec<String>,
 }
 
 /// How texts and words are judged.
@@ -72,9 +73,15 @@ impl Policy {
         let rules = load(&files, &judging.text);
         match rules {
             Ok(rules) if problems.is_empty() => {
-                let rules = Arc::new(rules);
-                let digest = options.digest();
-                Ok(Self { rules, rego, rego_timeout: options.rego_timeout, judging, digest })
+                let of_rego = rego.iter().flat_map(RegoFile::warnings);
+                Ok(Self {
+                    warnings: rules.warnings.iter().cloned().chain(of_rego).collect(),
+                    rules: Arc::new(rules),
+                    rego,
+                    rego_timeout: options.rego_timeout,
+                    judging,
+                    digest: options.digest(),
+                })
             }
             Ok(_) => Err(PolicyError { problems }),
             Err(mut error) => {
@@ -101,7 +108,7 @@ impl Policy {
 
     /// Rules that can have no effect, with the reason.
     pub fn warnings(&self) -> &[String] {
-        &self.rules.warnings
+        &self.warnings
     }
 
     /// Decides about parts that were judged.

@@ -14,6 +14,8 @@ pub(crate) mod input;
 #[cfg(feature = "rego")]
 mod module;
 #[cfg(feature = "rego")]
+mod names;
+#[cfg(feature = "rego")]
 mod nesting;
 #[cfg(feature = "rego")]
 mod own_stack;
@@ -59,6 +61,11 @@ impl RegoFile {
     pub(crate) fn load(layer: Layer, file: &NamedText) -> Result<Self, Problem> {
         let policy = Module::load(&file.name, &file.text)?;
         Ok(Self { layer, name: Arc::from(file.name.as_str()), policy })
+    }
+
+    /// What it defines in vain.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.policy.warnings().iter().map(|warning| format!("{}: {warning}", self.name))
     }
 
     pub(crate) fn layer(&self) -> Layer {

@@ -102,7 +102,7 @@ pub struct DiffDoc {
     pub changes: Vec<ChangeDoc>,
     /// Paths left out because only their metadata changed.
     pub metadata_only: u64,
-    /// The change as a patch that git reads; with `--patch`.
+    /// The changes as a patch that `git apply` takes, binary files included; with `--patch`. It has what lists fold only with `--expand`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<Text>,
 }

@@ -151,7 +151,7 @@ pub struct ExecResultDoc {
     pub snapshot_after: Option<String>,
     /// What changed, by path. A directory whose entries alone changed is not listed.
     pub changed_files: Vec<ChangeDoc>,
-    /// The changes as a patch that git reads; with `--diff`.
+    /// The changes as a patch; with `--diff`. Binary files are only named: `offshoot diff` has them as `git apply` takes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<Text>,
     /// What was decided before it ran.

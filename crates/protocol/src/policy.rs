@@ -98,9 +98,12 @@ pub struct TouchedDoc {
 /// What would have let a command run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemedyDoc {
-    /// The smallest rule that would have allowed it, as TOML for the user's file; none where no rule of the user can.
+    /// The smallest rule that would have allowed it, as TOML to append to the user's file of rules; none where no rule of the user can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// What goes above the rule in a file that is new or empty; none without a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
     /// Where it belongs, or why there is none.
     pub advice: String,
 }

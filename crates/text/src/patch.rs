@@ -1,9 +1,13 @@
 //! Patches in git's extended unified format, which `git apply` understands.
 //!
-//! No `index` line is written: it names git object ids, which the caller does not have, and `git
-//! apply` needs it only for binary patches.
+//! An `index` line, which names git object ids, is written for binary changes alone: `git apply`
+//! needs it for no others.
 
-use std::io::{self, Write};
+mod binary;
+
+use std::io::{self, Read, Write};
+
+use self::binary::write_binary;
 
 use crate::lines::{Hunk, LineKind, TextOptions, diff_text, is_binary};
 
@@ -32,6 +36,18 @@ pub enum PatchContent<'a> {
     },
 }
 
+/// Opens the content of an opaque side, by its hash.
+pub type OpenContent<'a> = &'a dyn Fn(&[u8; 32]) -> io::Result<Box<dyn Read>>;
+
+/// How a patch is written.
+pub struct PatchOptions<'a> {
+    /// How texts are compared.
+    pub text: TextOptions,
+    /// Has binary changes written in whole, as `git diff --binary` does, so that `git apply` takes them. Without it they
+    /// are only named, for people.
+    pub binary: Option<OpenContent<'a>>,
+}
+
 /// Writes the patch that turns `before` into `after`, where an absent side does not exist.
 ///
 /// `similarity` is the percentage to report for a rename. Two sides with different paths and no
@@ -42,7 +58,7 @@ pub fn write_patch(
     before: Option<&PatchSide<'_>>,
     after: Option<&PatchSide<'_>>,
     similarity: Option<u8>,
-    options: &TextOptions,
+    options: &PatchOptions<'_>,
 ) -> io::Result<()> {
     match (before, after) {
         (Some(before), Some(after)) if !is_one_file(before, after, similarity) => {
@@ -89,7 +105,7 @@ fn write_change(
     before: &PatchSide<'_>,
     after: &PatchSide<'_>,
     similarity: Option<u8>,
-    options: &TextOptions,
+    options: &PatchOptions<'_>,
 ) -> io::Result<()> {
     if before == after {
         return Ok(());
@@ -119,14 +135,17 @@ fn write_content(
     out: &mut dyn Write,
     before: Option<&PatchSide<'_>>,
     after: Option<&PatchSide<'_>>,
-    options: &TextOptions,
+    options: &PatchOptions<'_>,
 ) -> io::Result<()> {
     let before_name = side_name("a/", before);
     let after_name = side_name("b/", after);
     let (Some(before), Some(after)) = (text(before), text(after)) else {
-        return writeln!(out, "Binary files {before_name} and {after_name} differ");
+        return match options.binary {
+            Some(open) => write_binary(out, before, after, open),
+            None => writeln!(out, "Binary files {before_name} and {after_name} differ"),
+        };
     };
-    let diff = diff_text(before, after, options);
+    let diff = diff_text(before, after, &options.text);
     if diff.hunks.is_empty() {
         return Ok(());
     }

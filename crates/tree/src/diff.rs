@@ -8,6 +8,6 @@ pub(crate) mod renames;
 
 pub use change::{Change, ChangeKind, DiffOptions};
 pub use compare::compare;
-pub use content::{FileDiff, file_diff, write_change};
+pub use content::{BinaryForm, FileDiff, file_diff, write_change};
 pub use metadata::MetadataField;
 pub use renames::detect_renames;

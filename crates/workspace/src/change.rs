@@ -1,7 +1,7 @@
 //! What changed between two points, for people and programs.
 
 use offshoot_tree::diff;
-use offshoot_tree::diff::{Change, ChangeKind, DiffOptions, FileDiff, MetadataField};
+use offshoot_tree::diff::{BinaryForm, Change, ChangeKind, DiffOptions, FileDiff, MetadataField};
 use offshoot_tree::{EntryKind, RootId, VaultPath};
 use offshoot_vault::Vault;
 
@@ -61,11 +61,12 @@ impl<'a> ChangeSummaryService<'a> {
     pub fn patch<'c>(
         &self,
         changes: impl IntoIterator<Item = &'c Change>,
+        binary: BinaryForm,
         out: &mut dyn std::io::Write,
     ) -> Result<()> {
         let objects = self.vault.objects()?;
         for change in changes {
-            diff::write_change(objects, change, &self.options, out)?;
+            diff::write_change(objects, change, &self.options, binary, out)?;
         }
         Ok(())
     }

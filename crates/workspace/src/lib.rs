@@ -71,7 +71,7 @@ pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
-pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};
+pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted, sorted};
 pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,

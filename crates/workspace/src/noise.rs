@@ -13,6 +13,7 @@ use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::{Objects, RootId, Tree, VaultPath};
 use offshoot_vault::Vault;
 
+use crate::change::without_frames;
 use crate::error::Result;
 use crate::git::{TrackedPaths, git_directory, planted};
 use crate::ignore_rules::{IgnoreRules, text_at};
@@ -74,6 +75,19 @@ pub struct Sorted<T> {
 enum FoldKey {
     Output(VaultPath),
     Git(VaultPath),
+}
+
+/// Changes by path as people read them: without directories that only frame others, and folded by `noise`, without which
+/// nothing is.
+pub fn sorted<'c>(
+    changes: &'c [Change],
+    noise: Option<&mut Noise<'_>>,
+) -> Result<Sorted<&'c Change>> {
+    let single = without_frames(changes);
+    match noise {
+        Some(noise) => noise.sort(single, |change| change),
+        None => Ok(Sorted { single, folded: Vec::new() }),
+    }
 }
 
 impl<'v> Noise<'v> {

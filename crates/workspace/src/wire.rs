@@ -23,7 +23,7 @@ mod workspace;
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use change::{add_lines, change};
 pub use commit::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};
-pub use content::{Reading, content, written};
+pub use content::{content, written};
 pub(crate) use crashed::crashed_envelope;
 pub use entry::{entry, path};
 pub(crate) use exec::stored_envelope;

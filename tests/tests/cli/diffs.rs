@@ -1,5 +1,7 @@
 //! `diff` and `status`.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 use insta::assert_snapshot;
@@ -72,9 +74,63 @@ fn the_exit_code_says_whether_there_are_differences() {
 #[needs("git")]
 #[test]
 fn git_applies_a_patch_to_the_project() {
+    git_applies(&changed());
+}
+
+/// Binary files of every kind of change and of odd names, among texts and empty files.
+#[needs("git")]
+#[test]
+fn git_applies_binary_changes_byte_for_byte() {
+    let place = Place::new();
+    let names: [&[u8]; 4] = [b"plain", b"with space", b"quo\"te", b"\xff\xfe"];
+    let path =
+        |start: &str, name: &[u8]| OsStr::from_bytes(&[start.as_bytes(), name].concat()).to_owned();
+    let every: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    for name in names {
+        place.write(path("changed-", name), &every);
+        place.write(path("deleted-", name), b"\0\n");
+        place.write(path("moved-", name), [&every[..], name].concat());
+    }
+    place.write("empty-deleted", "");
+    place.write("text", "one\ntwo");
+    place.write("text-to-binary", "one\n");
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "fix"]);
+    let fs = |verb: &str, paths: &[OsString], content: &[u8]| {
+        let words = ["fs", verb, "-w", "fix"].map(OsString::from);
+        place.ok_with(words.iter().chain(paths), content);
+    };
+    for name in names {
+        fs("write", &[path("/changed-", name)], &every[1..70_000]);
+        fs("write", &[path("/new-", name)], b"\0no newline");
+        fs("rm", &[path("/deleted-", name)], b"");
+        fs("mv", &[path("/moved-", name), path("/to-", name)], b"");
+        fs("write", &[path("/to-", name)], &[&every[..], name, b"\0"].concat());
+    }
+    fs("rm", &["/empty-deleted".into()], b"");
+    fs("write", &["/empty-new".into()], b"");
+    fs("write", &["/text".into()], b"one\nthree");
+    fs("write", &["/text-to-binary".into()], b"one\0");
+    git_applies(&place);
+}
+
+#[test]
+fn people_are_told_of_binary_changes_and_programs_get_them() {
     let place = changed();
-    // Binary files have no lines, so a patch only names them.
-    place.ok(["fs", "rm", "/data.bin", "-w", "fix"]);
+    let shown = place.ok(["diff", "-w", "fix", "-c", "ui.color=always", "--no-pager"]);
+    assert!(shown.contains("Binary files") && !shown.contains("literal"), "{shown}");
+    let words = place.ok(["diff", "-w", "fix", "--word-diff"]);
+    assert!(words.contains("Binary files") && !words.contains("literal"), "{words}");
+    let patch = place.ok(["diff", "-w", "fix"]);
+    assert!(patch.contains("GIT binary patch\nliteral 9\n"), "{patch}");
+    assert_eq!(place.json(&["diff", "-w", "fix", "--patch"])["patch"], patch.as_str());
+    // What is not compared by lines is as good as binary.
+    let patch = place.ok(["diff", "-w", "fix", "-c", "diff.max_text_bytes=10", "--", "/src"]);
+    assert!(patch.contains("GIT binary patch"), "{patch}");
+}
+
+/// git turns the project into what the workspace has.
+fn git_applies(place: &Place) {
     let patch = place.ok(["diff", "-w", "fix"]);
     let git = |arguments: &[&str]| {
         let mut git = Command::new("git");

@@ -34,6 +34,12 @@ fn a_document_without_room_is_an_error() {
         let output = without_room(&place, arguments);
         assert!(!output.stderr.is_empty() && !output.status.success(), "{arguments:?}");
     }
+    // Some of it is written before all of it is known.
+    let large: Vec<u8> =
+        (0..200_000_u32).flat_map(|it| it.wrapping_mul(0x9e37_79b9).to_be_bytes()).collect();
+    place.ok_with(["fs", "write", "/large", "-w", "w"], &large);
+    check(&place, &["diff", "-w", "w"]);
+    check(&place, &["fs", "cat", "/large", "-w", "w"]);
     check(&place, &["diff", "-w", "w", "--json"]);
     check(&place, &["commit", "-w", "w", "--json"]);
     assert!(place.project().join("new").exists(), "it was done, and only its answer is lost");

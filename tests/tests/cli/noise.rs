@@ -160,8 +160,13 @@ fn one_option_shows_everything() {
 fn a_patch_of_work_with_commits_can_be_applied() {
     let place = repository();
     work(&place, WORK);
-    std::fs::write(place.path().join("patch"), place.run(["diff", "fix"]).stdout).unwrap();
+    let patch = place.ok(["diff", "fix"]);
+    std::fs::write(place.path().join("patch"), &patch).unwrap();
     host(&place, "git apply ../patch; grep -q x src/main.c");
+    // A document has the same patch, and all of the changes.
+    assert_eq!(place.json(&["diff", "fix", "--patch"])["patch"], patch.as_str());
+    let all = place.json(&["diff", "fix", "--patch", "--expand"])["patch"].clone();
+    assert!(all.as_str().unwrap().contains("b/node_modules/left/2"), "{all}");
 }
 
 #[needs(Overlay, UserNamespace, "git")]

@@ -93,8 +93,10 @@ fn what_needs_an_approval_waits() {
 fn the_rule_that_is_proposed_is_the_one_that_helps() {
     let place = project();
     let envelope = exec(&place, 123, &["--shell", "cat a && sudo true"]);
-    let proposed = envelope["result"]["decision"]["remedy"]["rule"].as_str().unwrap();
-    write(user_file(&place), &format!("version = 1\n\n{proposed}\n"));
+    let remedy = &envelope["result"]["decision"]["remedy"];
+    let proposed = remedy["rule"].as_str().unwrap();
+    // There is no file yet.
+    write(user_file(&place), &format!("{}{proposed}", remedy["header"].as_str().unwrap()));
     let again = place.run(["policy", "check", "--shell", "cat a && sudo true"]);
     assert_eq!(again.status.code(), Some(0), "{proposed}");
     let other = place.run(["policy", "check", "--", "sudo", "false"]);
@@ -148,6 +150,85 @@ fn the_project_is_found_from_below() {
     let mut below = place.command(["policy", "check", "--", "cat", "b"]);
     let output = below.current_dir(place.project().join("deep/er")).output().unwrap();
     assert_eq!(output.status.code(), Some(122), "{output:?}");
+}
+
+/// Whoever stands elsewhere and names the vault gets by no rule of its project.
+#[test]
+fn the_rules_of_a_vault_count_from_elsewhere() {
+    let place = project();
+    place.write("offshoot-policy.toml", rule("deny", r#"["cat"]"#));
+    let elsewhere = place.path().join("elsewhere");
+    write(elsewhere.join("offshoot-policy.toml"), &rule("deny", r#"["touch"]"#));
+    let run = |arguments: &[&str]| {
+        let mut command = place.command(["--vault", "project"].iter().chain(arguments));
+        command.current_dir(&elsewhere).output().unwrap()
+    };
+    for denied in ["cat", "touch"] {
+        let checked = run(&["policy", "check", "--", denied, "a"]);
+        assert_eq!(checked.status.code(), Some(122), "{checked:?}");
+        let ran = run(&["exec", "--json", "--", denied, "a"]);
+        assert_eq!(ran.status.code(), Some(122), "{ran:?}");
+        assert_eq!(document_of(&ran)["result"]["decision"]["rule"]["layer"], "project");
+    }
+    let tested = run(&["policy", "test", "--json"]);
+    let files = document_of(&tested)["result"]["files"].clone();
+    let files: Vec<_> = files.as_array().unwrap().iter().map(|it| it["path"].clone()).collect();
+    let expected = [&elsewhere, &place.project()].map(|it| it.join("offshoot-policy.toml"));
+    assert_eq!(files, expected.map(|path| path.to_str().unwrap().to_owned()));
+    // The same commands are decided again by the same rules.
+    let none = place.path().join("none.toml");
+    fs::write(&none, "version = 1\n").unwrap();
+    let replayed =
+        run(&["policy", "replay", "--json", "--layer", "request", none.to_str().unwrap()]);
+    assert_eq!(document_of(&replayed)["result"]["different"], serde_json::json!([]));
+}
+
+/// Standing in a part of a project that has rules of its own does not take the project's away, and no file is read twice.
+#[test]
+fn the_rules_of_a_part_come_on_top() {
+    let place = project();
+    place.write("offshoot-policy.toml", rule("deny", r#"["cat"]"#));
+    let below = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.current_dir(place.project().join("part")).output().unwrap()
+    };
+    place.write("part/a", "one\n");
+    let tested = document_of(&below(&["policy", "test", "--json"]));
+    assert_eq!(tested["result"]["files"].as_array().unwrap().len(), 1, "{tested}");
+    place.write("part/offshoot-policy.toml", rule("deny", r#"["touch"]"#));
+    for denied in ["cat", "touch"] {
+        assert_eq!(below(&["exec", "--", denied, "a"]).status.code(), Some(122), "{denied}");
+    }
+}
+
+/// Nobody waits for a pipe, and nothing is read that has no end.
+#[test]
+fn rules_and_settings_are_read_from_files_of_a_sensible_size() {
+    let place = project();
+    let pipe = place.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let large = place.path().join("large.toml");
+    fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
+    let large = large.to_str().unwrap();
+    let wrong = [
+        (pipe.to_str().unwrap(), "not a regular file"),
+        ("/dev/zero", "not a regular file"),
+        (large, "larger than 1048576 bytes"),
+    ];
+    for (file, told) in wrong {
+        let envelope = exec(&place, 125, &["--policy", file, "--", "cat", "a"]);
+        let message = envelope["result"]["error"]["message"].as_str().unwrap();
+        assert!(message.contains(told) && message.contains(file), "{message}");
+        let mut command = place.command(["exec", "--", "cat", "a"]);
+        let output = command.env("OFFSHOOT_POLICY", file).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(125) && message.contains(told), "{message}");
+        let mut command = place.command(["status"]);
+        let output = command.env("OFFSHOOT_CONFIG", file).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(told), "{message}");
+    }
 }
 
 #[test]
@@ -244,6 +325,17 @@ fn rego_has_so_much_time_and_no_more() {
     };
     assert_eq!(check("1ms"), Some(122));
     assert_eq!(check("60s"), Some(0));
+}
+
+#[test]
+fn rego_that_nobody_asks_for_is_warned_about() {
+    let place = project();
+    place.write("slip.rego", "package offshoot\ndney contains \"no\" if true\n");
+    let tested = place.json(&["policy", "test", "slip.rego"]);
+    let warnings: Vec<_> =
+        tested["warnings"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert!(warnings[0].contains("defines none of"), "{warnings:?}");
+    assert!(warnings[1].contains("`dney`: is `deny` meant?"), "{warnings:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::transcript::demo_vault;
 #[test]
 fn settings_that_a_command_spoilt_are_taken_back() {
     for (make, told) in [
-        ("mkfifo offshoot.toml", "is not a file"),
+        ("mkfifo offshoot.toml", "is not a regular file"),
         ("echo '[nonsense]' > offshoot.toml", "nonsense"),
         ("printf '[gc]\\nkeep_operations = 0\\n' > offshoot.toml", "cannot set gc.keep_operations"),
         (
@@ -40,7 +40,7 @@ fn rules_are_read_from_files_alone() {
     place.ok(["commit", "-w", "fix"]);
     let answer = place.run(["exec", "-w", "fix", "--", "true"]);
     let told = String::from_utf8_lossy(&answer.stderr);
-    assert!(answer.status.code() == Some(125) && told.contains("not a file"), "{answer:?}");
+    assert!(answer.status.code() == Some(125) && told.contains("not a regular file"), "{answer:?}");
     place.ok(["undo", "-w", "fix"]);
     place.ok(["exec", "-w", "fix", "--", "true"]);
 }

@@ -36,7 +36,7 @@ fn how_long_a_text_may_be() {
     let patch = |limit: &str| place.ok(["-c", limit, "diff", "-w", "w"]);
     assert!(patch("diff.max_text_bytes=1MiB").contains("+something else"));
     let short = patch("diff.max_text_bytes=100");
-    assert!(short.contains("Binary files") && !short.contains("+something else"), "{short}");
+    assert!(short.contains("GIT binary patch") && !short.contains("+something else"), "{short}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use offshoot_engine::change::{Change, ChangeSummaryService};
+use offshoot_engine::change::{BinaryForm, Change, ChangeSummaryService};
 use offshoot_engine::conflict::{OpenConflict, RecordedSide};
 use offshoot_engine::file::{Body, Entry, EntryKind, VaultPath};
 use offshoot_engine::reference::Point;
@@ -64,7 +64,8 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
         let changes = context.engine.changes(vault);
         for (document, conflict) in conflicts.iter_mut().zip(&found) {
             for (side, of_side) in document.sides.iter_mut().zip(&conflict.record.sides) {
-                side.patch = Some(Text::new(&patch(&changes, conflict, of_side)?));
+                let patch = patch(&changes, conflict, of_side, BinaryForm::Whole)?;
+                side.patch = Some(Text::new(&patch));
             }
         }
     }
@@ -117,6 +118,7 @@ fn patch(
     service: &ChangeSummaryService<'_>,
     conflict: &OpenConflict,
     side: &RecordedSide,
+    binary: BinaryForm,
 ) -> Result<Vec<u8>> {
     let base = conflict.record.base.as_ref();
     let mut patch = Vec::new();
@@ -131,7 +133,7 @@ fn patch(
             after: side.version.as_ref().map(|version| version.entry.clone().into()),
             moved: moved.map(|path| (path.clone(), 0)),
         };
-        service.patch(&[change], &mut patch)?;
+        service.patch(&[change], binary, &mut patch)?;
     }
     Ok(patch)
 }
@@ -140,7 +142,7 @@ fn print_diffs(context: &Context, vault: &Vault, conflicts: &[OpenConflict]) -> 
     let service = context.engine.changes(vault);
     for conflict in conflicts {
         for (name, side) in conflict.side_names().iter().zip(&conflict.record.sides) {
-            let patch = patch(&service, conflict, side)?;
+            let patch = patch(&service, conflict, side, BinaryForm::Named)?;
             let title = format!("{} in {}", render::path(&conflict.path), render::line(name));
             let same = if patch.is_empty() { ": as in the base" } else { "" };
             context.output.text(&format!("{}{same}\n", paint(BOLD, &title)))?;

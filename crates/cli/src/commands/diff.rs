@@ -1,10 +1,10 @@
 //! `offshoot diff`: the difference of two states.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use clap::Args;
-use offshoot_engine::change::{ChangeSummaryService, Summary, without_frames};
+use offshoot_engine::change::{BinaryForm, ChangeSummaryService, Summary, without_frames};
 use offshoot_engine::diff::FileDiff;
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::file::{RootId, VaultPath};
@@ -110,17 +110,20 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
             wanted(&change.path) || change.moved.as_ref().is_some_and(|(from, _)| wanted(from))
         });
     }
+    let roots = [before.root, after.root];
+    // A document lists everything; its patch is for git all the same.
+    let folds = !args.expand.expand && (args.patch || !context.output.is_json());
+    let noise = folds.then(|| context.engine.folding(vault, &roots)).transpose()?;
+    let mut noise = noise.map(|noise| noise.except(&paths));
+    let listing = Listing::new(&summary.changes, noise.as_mut())?;
     if context.output.is_json() {
-        let document = document(args, &service, &before, &after, &summary)?;
+        let document = document(args, &service, &before, &after, &summary, &listing, context)?;
         return match args.exit_code {
             true => context.output.checked(document, |_| String::new()),
             false => context.output.data(document, |_| String::new()),
         };
     }
     context.output.print_notes();
-    let noise = context.noise(vault, &[before.root, after.root], args.expand)?;
-    let mut noise = noise.map(|noise| noise.except(&paths));
-    let listing = Listing::new(&summary.changes, noise.as_mut())?;
     let listing = listing.and_metadata(summary.telling_metadata(), METADATA);
     print(args, &service, &summary, &listing, context)?;
     if args.exit_code && !summary.changes.is_empty() {
@@ -249,6 +252,8 @@ fn document(
     before: &State,
     after: &State,
     summary: &Summary,
+    listing: &Listing<'_>,
+    context: &Context,
 ) -> Result<DiffDoc> {
     let mut changes: Vec<ChangeDoc> = summary.changes.iter().map(wire::change).collect();
     let mut patch = None;
@@ -259,7 +264,8 @@ fn document(
     }
     if args.patch {
         let mut bytes = Vec::new();
-        service.patch(&summary.changes, &mut bytes)?;
+        service.patch(listing.single().iter().copied(), BinaryForm::Whole, &mut bytes)?;
+        left_out(listing).into_iter().for_each(|text| context.output.note(text));
         patch = Some(Text::new(&bytes));
     }
     Ok(DiffDoc {
@@ -294,22 +300,26 @@ fn print(
     if args.stat {
         return context.output.text(&stat_text(service, listing)?);
     }
-    let mut patch = Vec::new();
-    service.patch(listing.single().iter().copied(), &mut patch)?;
     let left_out = left_out(listing);
     let coloured = context.output.is_coloured();
+    let changes = || listing.single().iter().copied();
+    let is_for_people = coloured || std::io::stdout().is_terminal();
+    if !is_for_people && !args.side_by_side && !args.word_diff {
+        // Programs get the exact bytes, and all of them.
+        left_out.into_iter().for_each(|text| context.output.note(text));
+        context.output.print_notes();
+        let write = |out: &mut dyn Write| service.patch(changes(), BinaryForm::Whole, out);
+        return context.output.stream(|out| Ok(write(out)?));
+    }
+    let mut patch = Vec::new();
+    service.patch(changes(), BinaryForm::Named, &mut patch)?;
     let shown = if args.side_by_side {
         side_by_side(&patch, terminal::width())
     } else if args.word_diff {
         word_diff(&patch, if coloured { Marks::Colours } else { Marks::Brackets })
-    } else if coloured || std::io::stdout().is_terminal() {
+    } else {
         // People get colours, and no control characters that a file could hide things with.
         render::patch::coloured(&patch)
-    } else {
-        // Programs get the exact bytes.
-        left_out.into_iter().for_each(|text| context.output.note(text));
-        context.output.print_notes();
-        return context.output.bytes(&patch);
     };
     let left_out = left_out.map(|text| format!("{}\n", render::paint(render::DIM, &text)));
     pager::show(context, &(shown + &left_out.unwrap_or_default()), !args.no_pager)

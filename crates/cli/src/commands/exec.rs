@@ -181,9 +181,10 @@ enum Prepared {
 }
 
 fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> Result<Prepared> {
-    let policy = context.engine.policy(&ask.options.policy).current()?;
     let found = setup::find(context)?;
-    network::settle(ask, context, &policy, found.project()?.as_deref(), form)?;
+    let project = found.project()?;
+    let policy = context.engine.policy(project.as_deref(), &ask.options.policy).current()?;
+    network::settle(ask, context, &policy, project.as_deref(), form)?;
     let ask = &*ask;
     let (place, request) = match found {
         Found::Vault(place) => {
@@ -201,6 +202,11 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             let request = request::build(ask, context, place.below.as_deref())?;
             (place, request)
         }
+    };
+    // A folder that was moved may belong to a vault of one further up, which has rules of its own.
+    let policy = match place.vault.folder()? {
+        folder if folder == project => policy,
+        folder => context.engine.policy(folder.as_deref(), &ask.options.policy).current()?,
     };
     let options = setup::options(ask, context, policy)?;
     Ok(Prepared::Go(Box::new((place, request, options))))

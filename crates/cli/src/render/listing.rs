@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offshoot_engine::binding::bound_path;
 use offshoot_engine::change::{
-    Change, ChangeKind, Folded, FoldedKind, Noise, Sorted, is_telling_metadata, without_frames,
+    Change, ChangeKind, Folded, FoldedKind, Noise, Sorted, is_telling_metadata, sorted,
 };
 use offshoot_engine::file::VaultPath;
 use offshoot_engine::git::GitActivity;
@@ -54,11 +54,8 @@ pub(crate) struct Listing<'c> {
 impl<'c> Listing<'c> {
     /// Of changes by path; without noise nothing is folded.
     pub(crate) fn new(changes: &'c [Change], noise: Option<&mut Noise<'_>>) -> Result<Self> {
-        let (single, expanded) = (without_frames(changes), noise.is_none());
-        let Sorted { single, folded } = match noise {
-            Some(noise) => noise.sort(single, |change| change)?,
-            None => Sorted { single, folded: Vec::new() },
-        };
+        let expanded = noise.is_none();
+        let Sorted { single, folded } = sorted(changes, noise)?;
         Ok(Self { single, folded, metadata: Vec::new(), metadata_hint: None, expanded })
     }
 

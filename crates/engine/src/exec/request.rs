@@ -89,7 +89,7 @@ impl Offshoot {
     /// use offshoot_engine::Error;
     /// use offshoot_engine::exec::{Command, ExecutionWorkspace, ProxyRuntime};
     ///
-    /// let policy = engine.policy(&[]).current()?;
+    /// let policy = engine.policy(project.folder()?.as_deref(), &[]).current()?;
     /// let options = engine.runtime_options(policy, true, None, |error, further| {
     ///     Error::from(error).further(further).body()
     /// });

@@ -28,7 +28,7 @@ pub(crate) fn start(
 
 fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command) -> Result<Exec> {
     let engine = project.engine();
-    let policy = engine.policy(&command.rules).current()?;
+    let policy = project.policy(&command.rules)?;
     let caches = command.caches;
     let cannot = |what: &str, error: &dyn std::fmt::Display| {
         Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))

@@ -68,8 +68,8 @@ pub enum ConfigError {
         /// What would be allowed.
         allowed: String,
     },
-    /// Something else is where a project's file would be.
-    #[error("{} is not a file", path.display())]
+    /// Something else is where a file would be.
+    #[error("{} is not a regular file", path.display())]
     NoFile {
         /// Where it is.
         path: PathBuf,

@@ -1,9 +1,8 @@
 //! Reading configuration files.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use offshoot_host::{RegularFileError, read_regular};
 use toml::de::DeTable;
 
 use super::error::{ConfigError, SettingPlace, printable};
@@ -20,13 +19,13 @@ const LARGEST: u64 = 1 << 20;
 
 /// The text of a file, or nothing if there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
-    match read_bytes(path) {
-        Ok(bytes) if bytes.len() as u64 > LARGEST => {
-            Err(ConfigError::TooLarge { path: path.to_owned(), limit: LARGEST })
-        }
-        Ok(bytes) => decode(path, bytes).map(Some),
-        Err(error) if is_absent(&error) => Ok(None),
-        Err(source) => Err(ConfigError::Read { path: path.to_owned(), source }),
+    let path = path.to_owned();
+    match read_regular(&path, LARGEST) {
+        Ok(bytes) => decode(&path, bytes).map(Some),
+        Err(error) if error.is_absent() => Ok(None),
+        Err(RegularFileError::NotRegular) => Err(ConfigError::NoFile { path }),
+        Err(RegularFileError::TooLarge { limit }) => Err(ConfigError::TooLarge { path, limit }),
+        Err(RegularFileError::Io(source)) => Err(ConfigError::Read { path, source }),
     }
 }
 
@@ -34,10 +33,6 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
 pub(super) fn read_project(start: &Path) -> Result<Option<(PathBuf, String)>, ConfigError> {
     for directory in start.ancestors() {
         let path = directory.join(PROJECT_FILE);
-        // Commands make these too: a pipe would be waited for.
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(ConfigError::NoFile { path });
-        }
         if let Some(text) = read(&path)? {
             return Ok(Some((path, text)));
         }
@@ -77,17 +72,6 @@ pub(super) fn parse(path: &Path, text: &str, origin: SettingOrigin) -> Result<La
         }
     }
     Ok(layer)
-}
-
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Also a file in place of the directory means that there is none.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn decode(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {

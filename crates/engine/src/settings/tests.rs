@@ -256,13 +256,15 @@ fn a_file_that_cannot_be_read_is_an_error() {
     // A directory in its place fails for every user, root included.
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("user.toml")).unwrap();
-    assert_eq!(fixture.message(), "cannot read the configuration file user.toml");
+    assert_eq!(fixture.message(), "user.toml is not a regular file");
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("project/offshoot.toml")).unwrap();
-    let expected = "project/offshoot.toml is not a file";
+    let expected = "project/offshoot.toml is not a regular file";
     assert_eq!(fixture.message(), expected);
     let endless = Fixture::new().env("OFFSHOOT_CONFIG", "/dev/zero");
-    assert!(endless.message().contains("larger than 1048576 bytes"));
+    assert_eq!(endless.message(), "/dev/zero is not a regular file");
+    let large = Fixture::new().file("user.toml", "#".repeat((1 << 20) + 1));
+    assert!(large.message().contains("larger than 1048576 bytes"));
 }
 
 #[test]

@@ -24,6 +24,11 @@ impl Module {
         })
     }
 
+    /// There is no policy to warn about.
+    pub(super) fn warnings(&self) -> &[String] {
+        match *self {}
+    }
+
     /// There is no policy to ask.
     pub(super) fn ask(
         &self,

@@ -10,7 +10,7 @@ use regorus::{Engine, PolicyLengthConfig, Value};
 
 use super::answer::Answer;
 use super::input::input_document;
-use super::{functions, nesting, own_stack};
+use super::{functions, names, nesting, own_stack};
 use crate::context::Context;
 use crate::error::Problem;
 use crate::verdict::part::PartVerdict;
@@ -35,6 +35,7 @@ const LOADING: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Module {
     engine: Option<Engine>,
+    warnings: Vec<String>,
 }
 
 impl Module {
@@ -57,8 +58,10 @@ impl Module {
         let (file, text) = (name.to_owned(), text.to_owned());
         let prepared = own_stack::run(LOADING, move || prepare(file, text).map_err(shown));
         match prepared.flatten() {
-            Ok((engine, package)) if package == PACKAGE => Ok(Self { engine: Some(engine) }),
-            Ok((_, package)) => {
+            Ok((engine, package, warnings)) if package == PACKAGE => {
+                Ok(Self { engine: Some(engine), warnings })
+            }
+            Ok((_, package, _)) => {
                 let message = format!("the package is `{package}`, which is never asked");
                 Err(problem(None, message, Some("write `package offshoot`")))
             }
@@ -67,6 +70,11 @@ impl Module {
                 Err(Problem { place, ..problem(None, message, None) })
             }
         }
+    }
+
+    /// What it defines in vain.
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Asks the policy about a request.
@@ -99,13 +107,14 @@ impl Drop for Module {
 }
 
 /// Reads a policy and does all that can be done before it is asked.
-fn prepare(file: String, text: String) -> anyhow::Result<(Engine, String)> {
+fn prepare(file: String, text: String) -> anyhow::Result<(Engine, String, Vec<String>)> {
     let mut engine = Engine::new();
     engine.set_policy_length_config(LENGTH);
     functions::limit(&mut engine)?;
-    let package = engine.add_policy(file, text)?;
+    let package = engine.add_policy(file, text.clone())?;
     engine.eval_query("true".to_owned(), false)?;
-    Ok((engine, package))
+    let defined = names::defined(engine.get_modules());
+    Ok((engine, package, names::in_vain(&defined, &text)))
 }
 
 /// A policy that is asked.

@@ -52,7 +52,6 @@ pub(crate) fn load(files: &[LayerText<'_>], judge: Judge<'_>) -> Result<Rules, P
 /// A layer while its files are read.
 struct Draft<'a> {
     layer: Layer,
-    names: HashSet<String>,
     rules: Vec<Rule>,
     defaults: Defaults,
     examples: Vec<(Source<'a>, Vec<Examples>)>,
@@ -60,13 +59,7 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     fn new(layer: Layer) -> Self {
-        Self {
-            layer,
-            names: HashSet::new(),
-            rules: Vec::new(),
-            defaults: Defaults::default(),
-            examples: Vec::new(),
-        }
+        Self { layer, rules: Vec::new(), defaults: Defaults::default(), examples: Vec::new() }
     }
 
     fn example_count(&self) -> usize {
@@ -85,6 +78,8 @@ impl<'a> Draft<'a> {
             problems.push(problem);
         }
         let mut examples = Vec::new();
+        // Files of a layer may be of different projects: a rule is named by its file too.
+        let mut names = HashSet::new();
         for raw in raw.rules {
             match reader.read(&raw) {
                 Ok(rule) => self.rules.push(rule),
@@ -95,7 +90,7 @@ impl<'a> Draft<'a> {
             }
             let raw = raw.into_inner();
             if let Some(name) = &raw.name
-                && !self.names.insert(name.get_ref().clone())
+                && !names.insert(name.get_ref().clone())
             {
                 problems.push(duplicate(&source, name));
             }

@@ -8,3 +8,6 @@ pub struct Remedy {
     /// Where they belong, or why there are none.
     pub advice: String,
 }
+
+/// What a file of rules begins with.
+pub const FILE_HEADER: &str = "version = 1\n";

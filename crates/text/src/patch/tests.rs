@@ -8,18 +8,40 @@ use super::*;
 
 mod repository;
 
+const NAMED: PatchOptions<'static> =
+    PatchOptions { text: TextOptions { context: 3 }, binary: None };
+
 fn patch(before: Option<&Entry>, after: Option<&Entry>, similarity: Option<u8>) -> Vec<u8> {
     let mut out = Vec::new();
     let (before, after) = (before.map(Entry::side), after.map(Entry::side));
-    write_patch(&mut out, before.as_ref(), after.as_ref(), similarity, &TextOptions::default())
-        .unwrap();
+    write_patch(&mut out, before.as_ref(), after.as_ref(), similarity, &NAMED).unwrap();
     out
+}
+
+/// The same with binary changes in whole. What is opaque is 100,000 bytes that hardly shrink.
+fn whole_patch(before: Option<&PatchSide<'_>>, after: Option<&PatchSide<'_>>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let open = |hash: &[u8; 32]| -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(io::Cursor::new(opaque(hash[0]))))
+    };
+    let similarity = (before.map(|side| side.path) != after.map(|side| side.path)).then_some(60);
+    let options = PatchOptions { text: TextOptions::default(), binary: Some(&open) };
+    write_patch(&mut out, before, after, similarity, &options).unwrap();
+    out
+}
+
+fn opaque(seed: u8) -> Vec<u8> {
+    let mut state = u32::from(seed) + 1;
+    let next = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    };
+    (0..100_000).map(next).collect()
 }
 
 fn text_of(side: (PatchSide<'_>, PatchSide<'_>), similarity: Option<u8>) -> String {
     let mut out = Vec::new();
-    write_patch(&mut out, Some(&side.0), Some(&side.1), similarity, &TextOptions::default())
-        .unwrap();
+    write_patch(&mut out, Some(&side.0), Some(&side.1), similarity, &NAMED).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -179,6 +201,81 @@ fn text_that_looks_like_a_patch_or_is_not_utf8() {
         entry("file", FILE, "x".repeat(300_000)),
         entry("file", FILE, "y".repeat(300_000) + "\n"),
     );
+}
+
+/// Our patch has git's headers and full names of both contents, and git applies it both ways, byte for byte.
+fn check_whole(before: Option<Entry>, after: Option<Entry>) {
+    let (before, after) = (before.as_ref(), after.as_ref());
+    let repository = Repository::with(before);
+    let expected = headers(&repository.binary_patch(before, after));
+    let sides = (before.map(Entry::side), after.map(Entry::side));
+    let ours = whole_patch(sides.0.as_ref(), sides.1.as_ref());
+    assert_eq!(headers(&ours), expected);
+    applies(before, after, &ours);
+}
+
+/// The lines before the bytes, without how alike git finds them.
+fn headers(patch: &[u8]) -> Vec<String> {
+    let lines = patch.split(|byte| *byte == b'\n').map(|line| line.escape_ascii().to_string());
+    let lines = lines.take_while(|line| !line.starts_with("literal") && !line.starts_with("delta"));
+    lines.filter(|line| !line.starts_with("similarity")).collect()
+}
+
+#[test]
+fn binary_content_is_applied_byte_for_byte() {
+    let every: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    let zeros = vec![0; 300_000];
+    let contents: [&[u8]; 6] = [b"\0", b"a\0b", b"\0no newline", b"\0newline\n", &every, &zeros];
+    for content in contents {
+        check_whole(None, entry("dir/new", FILE, content));
+        check_whole(entry("old", FILE, content), None);
+        check_whole(entry("old", PROGRAM, content), None);
+        check_whole(entry("file", FILE, "text\n"), entry("file", FILE, content));
+        check_whole(entry("file", FILE, content), entry("file", PROGRAM, ""));
+        check_whole(entry("file", PROGRAM, content), entry("file", PROGRAM, b"x\0y"));
+    }
+    for length in 1..=110 {
+        let (before, after) = (vec![0; length], opaque(7)[..length].to_vec());
+        check_whole(entry("x", FILE, before), entry("x", FILE, [b"\0", &after[..]].concat()));
+    }
+}
+
+#[test]
+fn binary_content_has_odd_names_and_moves() {
+    for name in [&b"with space"[..], b"quote\"s", b"\xff\xfe", b"new\nline", b"caf\xc3\xa9"] {
+        check_whole(None, entry(name, FILE, b"\0one"));
+        check_whole(entry(name, FILE, b"\0one"), entry(name, PROGRAM, b"\0two"));
+        check_whole(entry(name, FILE, b"\0one"), None);
+        let moved = [&opaque(1)[..], b"and more"].concat();
+        check_whole(entry("from", FILE, opaque(1)), entry(name, FILE, &moved));
+    }
+}
+
+#[test]
+fn content_that_is_not_in_memory_is_read_as_it_is_written() {
+    let (one, other) = (opaque(1), opaque(2));
+    let side = |hash| PatchSide {
+        path: b"large",
+        mode: FILE,
+        content: PatchContent::Opaque { size: 100_000, hash: [hash; 32] },
+    };
+    let patch = whole_patch(Some(&side(1)), Some(&side(2)));
+    let (before, after) = (entry("large", FILE, one), entry("large", FILE, other));
+    applies(before.as_ref(), after.as_ref(), &patch);
+}
+
+/// What is said in `docs/limits.md`: such a repository wants other names of contents.
+#[test]
+fn a_repository_with_sha256_takes_text_alone() {
+    let repository = Repository::with_sha256();
+    let new = entry("new", FILE, b"\0").unwrap();
+    let patch = whole_patch(None, Some(&new.side()));
+    let refused = repository.try_git(&["apply", "-"], &patch).unwrap_err();
+    assert!(refused.contains("without full index line"), "{refused}");
+    let text = entry("text", FILE, "one\n").unwrap();
+    let both = [patch, whole_patch(None, Some(&text.side()))].concat();
+    repository.git(&["apply", "--exclude=new", "-"], &both);
+    assert_eq!(repository.tree()[&repository.path(b"text")].1, b"one\n");
 }
 
 /// git cannot apply these, since the content is not in the patch; what is printed must still be

@@ -1,14 +1,15 @@
 //! The lines of a change.
 
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use offshoot_text::lines::{TextDiff, TextOptions, diff_text, is_binary};
-use offshoot_text::patch::{PatchContent, PatchSide, write_patch};
+use offshoot_text::patch::{PatchContent, PatchOptions, PatchSide, write_patch};
 
 use crate::diff::change::{Change, DiffOptions};
 use crate::entry::{Body, Entry};
-use crate::error::{Result, io_error};
+use crate::error::{Result, TreeError, io_error};
+use crate::hash::BlobId;
 use crate::objects::Objects;
 use crate::path::VaultPath;
 
@@ -23,6 +24,15 @@ pub enum FileDiff {
     TooLarge,
     /// Neither side is a file or a link.
     Nothing,
+}
+
+/// What a patch says of files that cannot be compared line by line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryForm {
+    /// That they differ: for people.
+    Named,
+    /// All that they hold: for `git apply`.
+    Whole,
 }
 
 /// One side of a change: bytes where they can be compared.
@@ -71,16 +81,27 @@ pub fn write_change(
     objects: &Objects,
     change: &Change,
     options: &DiffOptions,
+    binary: BinaryForm,
     out: &mut dyn Write,
 ) -> Result<()> {
     let old_path = change.moved.as_ref().map_or(&change.path, |(from, _)| from);
     let before = Side::load(objects, old_path, change.before.as_deref(), options)?;
     let after = Side::load(objects, &change.path, change.after.as_deref(), options)?;
-    let text = TextOptions { context: options.context };
     let similarity = change.moved.as_ref().map(|(_, similarity)| *similarity);
     let (before, after) = (before.as_ref().map(Side::patch), after.as_ref().map(Side::patch));
-    write_patch(out, before.as_ref(), after.as_ref(), similarity, &text)
-        .map_err(io_error("write", Path::new("the patch")))
+    let open = |hash: &[u8; 32]| -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(objects.reader(&BlobId(*hash)).map_err(io::Error::other)?))
+    };
+    let options = PatchOptions {
+        text: TextOptions { context: options.context },
+        binary: (binary == BinaryForm::Whole).then_some(&open),
+    };
+    let written = write_patch(out, before.as_ref(), after.as_ref(), similarity, &options);
+    // What could not be read is told as such.
+    written.map_err(|error| match error.downcast::<TreeError>() {
+        Ok(error) => error,
+        Err(error) => io_error("write", Path::new("the patch"))(error),
+    })
 }
 
 struct Side {

@@ -208,6 +208,13 @@ impl Read for Source {
     }
 }
 
+/// As a plain stream. Its errors hold those of the tree.
+impl Read for BlobReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Self::read(self, buffer).map_err(io::Error::other)
+    }
+}
+
 impl BlobReader {
     /// Reads content from a file of the host.
     pub fn of_file(id: BlobId, file: File, place: PathBuf) -> Self {

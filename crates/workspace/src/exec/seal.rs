@@ -7,7 +7,7 @@ use offshoot_policy::Verdict;
 use offshoot_protocol::{CheckpointMode, ExecState as State, PolicyDecision};
 use offshoot_sandbox::Ended;
 use offshoot_store::Id;
-use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::diff::{BinaryForm, Change, ChangeKind};
 use offshoot_tree::{Entry, EntryKind};
 use offshoot_vault::{
     Checkpoint, CheckpointState, ExecRecord, NewSnapshot, SkipReason, Snapshot, Transaction,
@@ -96,7 +96,8 @@ impl ProxyRuntime<'_> {
         changes.retain(|change| !is_directory_time(change));
         if execution.request.patch {
             let mut patch = Vec::new();
-            service.patch(&changes, &mut patch)?;
+            // The output of a build would be many times as long as all lines.
+            service.patch(&changes, BinaryForm::Named, &mut patch)?;
             execution.result.patch = Some(patch);
         }
         let verdict = execution.result.decision.as_ref();

@@ -5,6 +5,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use offshoot_host::read_regular;
+
 use super::error::{GitError, GitResult};
 use super::options::GitOptions;
 use super::run::{Git, succeeded};
@@ -128,13 +130,16 @@ impl GitFolder {
     }
 }
 
+/// A file that names a directory or a ref has no more, as git itself says.
+pub(super) const LARGEST_POINTER: u64 = 1 << 20;
+
 /// The repository of a folder, found as git finds it but without asking it: the nearest `.git` above, or what that points at.
 pub(crate) fn repository_dir(folder: &Path) -> Option<PathBuf> {
     let found = folder.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
     if found.is_dir() {
         return Some(found);
     }
-    let text = std::fs::read(&found).ok()?;
+    let text = read_regular(&found, LARGEST_POINTER).ok()?;
     let target = text.strip_prefix(b"gitdir:")?.trim_ascii();
     Some(found.parent()?.join(OsStr::from_bytes(target)))
 }
@@ -163,7 +168,7 @@ fn look_unlocked(repository: &Path) -> GitResult<()> {
 
 /// The repository that a linked working tree belongs to; any other one itself.
 pub(crate) fn shared_dir(repository: &Path) -> PathBuf {
-    let text = std::fs::read(repository.join("commondir")).unwrap_or_default();
+    let text = read_regular(&repository.join("commondir"), LARGEST_POINTER).unwrap_or_default();
     match text.trim_ascii() {
         [] => repository.to_owned(),
         name => repository.join(OsStr::from_bytes(name)),

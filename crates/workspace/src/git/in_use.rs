@@ -5,10 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use offshoot_host::read_regular;
 use offshoot_tree::VaultPath;
 
 use super::error::GitResult;
-use super::folder::{GitFolder, shared_dir};
+use super::folder::{GitFolder, LARGEST_POINTER, shared_dir};
 use super::merge::InUse;
 use super::repository::{State, led_over};
 use crate::error::Result;
@@ -90,7 +91,8 @@ impl GitFolder {
         // The main working tree is listed first, whether or not there is one.
         let main = [(shared.clone(), first.unwrap_or_default())];
         for (directory, worktree) in main.into_iter().chain(linked(&shared)) {
-            let named = steps_back(|name| Ok(std::fs::read(directory.join(name)).ok()))?;
+            let named =
+                steps_back(|name| Ok(read_regular(&directory.join(name), LARGEST_POINTER).ok()))?;
             for (name, why) in named {
                 let name = String::from_utf8_lossy(&name);
                 let leads_to = self.stands_for(&name)?;
@@ -127,7 +129,7 @@ fn linked(shared: &Path) -> Vec<(PathBuf, PathBuf)> {
     let listed = std::fs::read_dir(shared.join("worktrees")).into_iter().flatten().flatten();
     let both = listed.map(|entry| {
         let directory = entry.path();
-        let text = std::fs::read(directory.join("gitdir")).unwrap_or_default();
+        let text = read_regular(&directory.join("gitdir"), LARGEST_POINTER).unwrap_or_default();
         let pointer = directory.join(OsStr::from_bytes(text.trim_ascii()));
         let worktree = pointer.parent().unwrap_or(&directory).to_owned();
         (directory, worktree)

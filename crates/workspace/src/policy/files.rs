@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use offshoot_host::{RegularFileError, read_regular};
 use offshoot_policy::{Layer, LayerSource, NamedText, Policy, PolicyError, PolicyOptions};
 use offshoot_protocol::PolicyLanguage;
 
@@ -52,12 +53,12 @@ pub enum PolicyFileError {
         error: io::Error,
     },
     /// A file is larger than rules are.
-    #[error("the policy file {path} has {bytes} bytes; at most {MOST_BYTES} are read", path = .path.display())]
+    #[error("the policy file {path} is larger than {limit} bytes, which no file of rules is", path = .path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
-        bytes: u64,
+        /// The most that is read.
+        limit: u64,
     },
     /// The rules are wrong.
     #[error(transparent)]
@@ -65,7 +66,7 @@ pub enum PolicyFileError {
 }
 
 /// Rules are written by people; anything larger is a mistake.
-const MOST_BYTES: u64 = 16 << 20;
+const LARGEST: u64 = 1 << 20;
 
 /// Where rules come from. Asked for the policy again and again, it looks whether a file has changed since.
 #[derive(Debug)]
@@ -129,18 +130,17 @@ impl PolicyFiles {
 fn read(file: &PolicyFile) -> Result<Option<String>, PolicyFileError> {
     let path = &file.path;
     let failed = |error| PolicyFileError::Read { path: path.clone(), error };
-    let metadata = match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !file.required => return Ok(None),
-        other => other.map_err(failed)?,
+    let bytes = match read_regular(path, LARGEST) {
+        Ok(bytes) => bytes,
+        Err(error) if error.is_absent() && !file.required => return Ok(None),
+        Err(RegularFileError::TooLarge { limit }) => {
+            return Err(PolicyFileError::TooLarge { path: path.clone(), limit });
+        }
+        Err(RegularFileError::Io(error)) => return Err(failed(error)),
+        Err(error @ RegularFileError::NotRegular) => return Err(failed(io::Error::other(error))),
     };
-    // Commands make the files of a project too: a pipe would be waited for.
-    if file.layer == Layer::Project && !metadata.is_file() {
-        return Err(failed(io::Error::other("not a file")));
-    }
-    if metadata.len() > MOST_BYTES {
-        return Err(PolicyFileError::TooLarge { path: path.clone(), bytes: metadata.len() });
-    }
-    fs::read_to_string(path).map(Some).map_err(failed)
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| failed(io::Error::other("it is not UTF-8")))
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use offshoot_protocol::TextStream;
-use offshoot_tree::{BlobId, BlobReader};
-use offshoot_vault::{Vault, VaultError};
+use offshoot_tree::{BlobId, BlobReader, TreeError};
+use offshoot_vault::Vault;
 
 use crate::error::{Result, ServiceError};
 
@@ -12,9 +12,9 @@ use crate::error::{Result, ServiceError};
 pub fn content<'v>(
     vault: &'v Vault,
     blob: BlobId,
-) -> Result<TextStream<impl Fn() -> io::Result<Reading> + 'v>> {
+) -> Result<TextStream<impl Fn() -> io::Result<BlobReader> + 'v>> {
     let objects = vault.objects()?;
-    let open = move || objects.reader(&blob).map(Reading).map_err(io::Error::other);
+    let open = move || objects.reader(&blob).map_err(io::Error::other);
     TextStream::new(open).map_err(failed)
 }
 
@@ -23,18 +23,8 @@ pub fn written<R: Read, F: Fn() -> io::Result<R>>(content: TextStream<F>) -> Res
     content.finish().map_err(failed)
 }
 
-/// A file of a vault as a plain stream; its errors are the vault's.
-#[derive(Debug)]
-pub struct Reading(BlobReader);
-
-impl Read for Reading {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer).map_err(io::Error::other)
-    }
-}
-
 fn failed(error: io::Error) -> ServiceError {
-    match error.downcast::<VaultError>() {
+    match error.downcast::<TreeError>() {
         Ok(error) => error.into(),
         Err(error) => ServiceError::Internal(format!("content could not be written: {error}")),
     }

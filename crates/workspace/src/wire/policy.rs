@@ -1,6 +1,6 @@
 //! What policy says, as documents.
 
-use offshoot_policy::{Categories, Judged, PartVerdict, Remedy, RuleInfo, Verdict};
+use offshoot_policy::{Categories, FILE_HEADER, Judged, PartVerdict, Remedy, RuleInfo, Verdict};
 use offshoot_protocol::{
     DecisionDoc, EffectCategory, JudgedDoc, PolicyFileDoc, PolicyReplayDoc, PolicyVerdictDoc,
     RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
@@ -106,7 +106,8 @@ fn judged_text(judged: &Judged) -> String {
 /// What a remedy is worth is said here as it is where a command was refused.
 fn remedy(remedy: Remedy, suggested: Option<Remedy>) -> RemedyDoc {
     let advice = suggested.map_or(remedy.advice, |suggested| suggested.advice);
-    RemedyDoc { rule: remedy.rule, advice }
+    let header = remedy.rule.as_ref().map(|_| FILE_HEADER.to_owned());
+    RemedyDoc { rule: remedy.rule, header, advice }
 }
 
 fn categories(categories: Categories) -> Vec<EffectCategory> {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_engine::binding::Binding;
 use offshoot_engine::error::{FurtherHints, ServiceError};
 use offshoot_engine::exec::{self, RuntimeOptions, Signals};
 use offshoot_engine::policy::Policy;
@@ -36,10 +35,7 @@ impl Found {
     /// The folder that it is the vault of.
     pub(super) fn project(&self) -> Result<Option<PathBuf>> {
         Ok(match self {
-            Self::Vault(place) => {
-                let bindings = place.vault.vault.bindings()?;
-                bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path)
-            }
+            Self::Vault(place) => place.vault.folder()?,
             Self::Project(project) => Some(project.clone()),
         })
     }
@@ -51,9 +47,8 @@ pub(super) fn find(context: &Context) -> Result<Found> {
     if context.names_vault() {
         let vault = context.vault()?;
         let below = exec::start_directory(&vault.vault, &here)?;
-        let first = vault.vault.bindings()?.iter().find(|it| it.is_first()).map(Binding::host_path);
         // A vault may have been brought here without its folder.
-        let folder = first.filter(|folder| folder.is_dir());
+        let folder = vault.folder()?.filter(|folder| folder.is_dir());
         return Ok(Found::Vault(Box::new(OpenProject { vault, below, folder })));
     }
     let Some((listed, bound)) = context.engine.bound_to(&here)? else {

@@ -100,11 +100,7 @@ fn stopped(verdict: &Verdict, rules: Option<&Path>) -> String {
     if let (Some(rule), Some(file)) = (rule, rules) {
         let shown = render::host_path(file);
         text.push_str(&format!("  {} {shown}\n", paint(DIM, "to allow it, add to")));
-        // A file of rules begins with its version.
-        if !file.exists() {
-            text.push_str("    version = 1\n\n");
-        }
-        text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
+        text.push_str(&render::rule_to_add(&rule, Some(file)));
     }
     text
 }

@@ -13,7 +13,6 @@ use offshoot_protocol::{EntryDoc, FileDoc, ListDoc};
 use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
-use crate::output::finish_write;
 use crate::render::{self, DIM, GOOD, NAME, fields, paint, table};
 
 // Where a command that only reads looks.
@@ -141,36 +140,7 @@ pub(super) fn cat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()
         return Ok(wire::written(content)?);
     }
     context.output.print_notes();
-    let mut out = std::io::stdout().lock();
-    let mut closed = Ok(());
-    let mut guard = ClosedPipe { out: &mut out, closed: &mut closed };
-    file.reader.copy_to(&mut guard, Path::new("standard output"))?;
-    finish_write(closed)
-}
-
-/// Standard output that swallows everything once its reader is gone.
-struct ClosedPipe<'a, W> {
-    out: &'a mut W,
-    closed: &'a mut std::io::Result<()>,
-}
-
-impl<W: std::io::Write> std::io::Write for ClosedPipe<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.closed.is_err() {
-            return Ok(bytes.len());
-        }
-        match self.out.write(bytes) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-                *self.closed = Err(error);
-                Ok(bytes.len())
-            }
-            other => other,
-        }
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
-    }
+    context.output.stream(|out| Ok(file.reader.copy_to(out, Path::new("standard output"))?))
 }
 
 pub(super) fn tree(args: &TreeArgs, context: &Context, vault: &Vault) -> Result<()> {

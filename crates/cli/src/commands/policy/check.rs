@@ -51,11 +51,15 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
 
 pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<()> {
     let (verdict, document) = ask(args, context)?;
-    context.output.data(document, |document| text::explanation(&verdict, document))
+    let rules = context.engine.user_rule_file();
+    context
+        .output
+        .data(document, |document| text::explanation(&verdict, document, rules.as_deref()))
 }
 
 fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc)> {
-    let files = context.engine.policy(&args.policy);
+    let (workspace, folders) = places(context)?;
+    let files = context.engine.policy(Some(&workspace), &args.policy);
     let policy = files.current()?;
     let command = match &args.shell {
         Some(text) => CommandLine::Shell(text.clone()),
@@ -70,18 +74,25 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
         env: &args.env,
         user_home: context.engine.options().user_home(),
     };
-    let (workspace, folders) = places(context)?;
     let verdict = judge(&policy, &command, &question.context(&workspace, folders)?);
     let document = wire::policy_verdict(&command, &verdict, files.present());
     Ok((verdict, document))
 }
 
-/// Where a workspace would be seen, at the folder that this one belongs to, and where further folders of it.
-fn places(context: &Context) -> Result<(PathBuf, Vec<PathBuf>)> {
+/// Where a workspace would be seen, at the folder of the vault that is named or that this folder belongs to, and where further folders
+/// of it.
+pub(super) fn places(context: &Context) -> Result<(PathBuf, Vec<PathBuf>)> {
     let here = current_dir()?;
-    // Without a vault the question is still a good one.
-    if let Some((listed, _)) = context.registry().find_bound(&here).ok().flatten() {
-        let bindings = context.open_listed(&listed)?.vault.bindings()?;
+    let opened = match context.names_vault() {
+        true => Some(context.vault_as_left()?),
+        // Without a vault the question is still a good one.
+        false => {
+            let bound = context.registry().find_bound(&here).ok().flatten();
+            bound.map(|(listed, _)| context.open_listed(&listed)).transpose()?
+        }
+    };
+    if let Some(opened) = opened {
+        let bindings = opened.vault.bindings()?;
         let (first, further): (Vec<_>, Vec<_>) = bindings.iter().partition(|one| one.is_first());
         let folders = further.into_iter().map(Binding::host_path).collect();
         return Ok((first.first().map_or(here, |binding| binding.host_path()), folders));

@@ -27,7 +27,12 @@ impl Question<'_> {
     pub(crate) fn context(&self, project: &Path, folders: Vec<PathBuf>) -> Result<Context> {
         let cwd = match self.cwd {
             Some(cwd) => project.join(cwd),
-            None => current_dir()?,
+            // A command in a vault that is named from elsewhere starts at the top.
+            None => match current_dir()? {
+                here if folders.iter().any(|folder| here.starts_with(folder)) => here,
+                here if here.starts_with(project) => here,
+                _ => project.to_owned(),
+            },
         };
         let environment = self.env.iter().map(|item| {
             let text = String::from_utf8_lossy(item.as_bytes()).into_owned();

@@ -26,11 +26,11 @@ pub(crate) struct ReplayArgs {
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
     let layer = layer_of(args.layer);
-    let mut files = context.engine.policy_files();
+    let opened = context.vault()?;
+    let mut files = context.engine.policy_files(opened.folder()?.as_deref());
     files.retain(|file| file.layer != layer || layer == Layer::Request);
     files.push(PolicyFile { layer, path: args.file.clone(), required: true });
     let policy = context.engine.policy_of(files).current()?;
-    let opened = context.vault()?;
     let workspace = match context.workspace_name() {
         Some(name) => Some(Resolver::new(&opened.vault).workspace(name)?.id),
         None => None,

@@ -7,6 +7,7 @@ use offshoot_engine::policy::{PolicyFile, PolicyFileError, PolicyFiles, layer_of
 use offshoot_engine::wire;
 use offshoot_protocol::{PolicyLayer, PolicyTestDoc};
 
+use super::check::places;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, GOOD, paint};
@@ -28,7 +29,7 @@ pub(crate) const LAYERS: &[PolicyLayer] =
 
 pub(crate) fn run(args: &TestArgs, context: &Context) -> Result<()> {
     let files = match args.files.is_empty() {
-        true => context.engine.policy(&[]),
+        true => context.engine.policy(Some(&places(context)?.0), &[]),
         false => {
             let file = |path: &PathBuf| PolicyFile {
                 layer: layer_of(args.layer),

@@ -1,5 +1,7 @@
 //! Verdicts for people.
 
+use std::path::Path;
+
 use offshoot_engine::policy::{PolicyDecision, Verdict, suggestion};
 use offshoot_protocol::{CommandPart, JudgedDoc, PolicyVerdictDoc, RuleDoc};
 
@@ -13,7 +15,11 @@ pub(super) fn line(verdict: &Verdict) -> String {
 }
 
 /// Everything that is known.
-pub(super) fn explanation(verdict: &Verdict, document: &PolicyVerdictDoc) -> String {
+pub(super) fn explanation(
+    verdict: &Verdict,
+    document: &PolicyVerdictDoc,
+    rules: Option<&Path>,
+) -> String {
     let mut text = line(verdict);
     for judged in &document.verdict.commands {
         text.push_str(&command(judged));
@@ -26,7 +32,7 @@ pub(super) fn explanation(verdict: &Verdict, document: &PolicyVerdictDoc) -> Str
         text.push_str(&format!("{} {}\n", paint(DIM, what), render::line(&remedy.advice)));
         if let Some(rule) = &remedy.rule {
             text.push('\n');
-            text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
+            text.push_str(&render::rule_to_add(rule, rules));
         }
     }
     if !document.files.is_empty() {

@@ -47,7 +47,7 @@ impl Site {
 }
 
 fn runtime_options(project: &Project, rules: &[PathBuf]) -> RuntimeOptions {
-    let policy = project.engine().policy(rules).current().unwrap();
+    let policy = project.opened().policy(rules).unwrap();
     project.engine().runtime_options(Arc::clone(&policy), false, None, explain)
 }
 

@@ -97,7 +97,7 @@ fn work(
     let opened = engine.registry().open_listed(&listed)?;
     let project = Opened::new(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
-    let policy = project.engine().policy(&rules).current()?;
+    let policy = project.policy(&rules)?;
     let (cancel, go) = listen(incoming)?;
     exec.cancel = Some(cancel);
     // A host that is gone, or that wants it to end, says nothing about turns.

@@ -26,6 +26,30 @@ fn undefined_is_no_opinion() {
 }
 
 #[test]
+fn what_nobody_asks_for_is_warned_about() {
+    let warnings = |text: &str| policy(&[users(text)]).warnings().to_vec();
+    let nothing =
+        "user.rego: it decides nothing: it defines none of `decision`, `deny`, `require_approval`";
+    let slip = |name: &str, meant: &str| {
+        format!("user.rego: nobody asks for the rule `{name}`: is `{meant}` meant?")
+    };
+    assert_eq!(warnings("dney contains \"x\" if true"), [nothing, &slip("dney", "deny")]);
+    assert_eq!(warnings("reason := \"x\""), [nothing]);
+    let both = "deny contains \"x\" if false\nrequire_aproval contains \"x\" if false";
+    assert_eq!(warnings(both), [slip("require_aproval", "require_approval")]);
+    assert_eq!(warnings("default decison := \"allow\"").len(), 2);
+    // What the policy uses itself is no slip, however it is called.
+    for fine in [
+        "deny contains \"x\" if false",
+        "default decision := \"allow\"",
+        "require_approval contains reasons if false\nreasons := \"x\"",
+        "decision := \"deny\" if helper(1)\nhelper(x) if x > 2",
+    ] {
+        assert!(warnings(fine).is_empty(), "{fine}: {:?}", warnings(fine));
+    }
+}
+
+#[test]
 fn the_users_decision_widens_and_narrows() {
     check(&[users(r#"decision := "allow""#)], "docker run x", Allow);
     check(&[users(r#"decision := "deny""#)], "ls", Deny);

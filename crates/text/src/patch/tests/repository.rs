@@ -34,8 +34,17 @@ pub(super) struct Repository(tempfile::TempDir);
 
 impl Repository {
     pub(super) fn with(entry: Option<&Entry>) -> Self {
+        Self::made(&["init", "-q"], entry)
+    }
+
+    /// One that names its objects by SHA-256.
+    pub(super) fn with_sha256() -> Self {
+        Self::made(&["init", "-q", "--object-format=sha256"], None)
+    }
+
+    fn made(init: &[&str], entry: Option<&Entry>) -> Self {
         let repository = Self(tempfile::tempdir().unwrap());
-        repository.git(&["init", "-q"], b"");
+        repository.git(init, b"");
         // A neighbour, so that the tree is never empty and a patch that touches too much is seen.
         fs::write(repository.path(b"neighbour"), "untouched\n").unwrap();
         repository.write(entry);
@@ -67,6 +76,13 @@ impl Repository {
     }
 
     pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+        let input_text = || String::from_utf8_lossy(input);
+        let ran = self.try_git(arguments, input);
+        ran.unwrap_or_else(|errors| panic!("git {arguments:?}: {errors}\n{}", input_text()))
+    }
+
+    /// What git prints, or what it says where it fails.
+    pub(super) fn try_git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, String> {
         let mut child = Command::new("git")
             .args([
                 "-c",
@@ -91,13 +107,10 @@ impl Repository {
             .unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         let output = child.wait_with_output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "git {arguments:?}: {errors}\n{}",
-            String::from_utf8_lossy(input)
-        );
-        output.stdout
+        match output.status.success() {
+            true => Ok(output.stdout),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
     }
 
     /// Every file of the tree with its mode and content.
@@ -110,16 +123,31 @@ impl Repository {
     /// The patch git writes for the change, without what this module leaves out: object ids and
     /// section headings.
     pub(super) fn expected_patch(&self, before: Option<&Entry>, after: Option<&Entry>) -> Vec<u8> {
-        self.git(&["add", "-A", "-f"], b"");
-        self.git(&["commit", "-q", "-m", "before"], b"");
-        self.replace(before, after);
-        self.git(&["add", "-A", "-f"], b"");
-        let printed = self.git(&["diff", "--cached", "--histogram", "-M40%"], b"");
+        let printed = self.printed_patch(before, after, &[]);
         printed
             .split_inclusive(|byte| *byte == b'\n')
             .flat_map(without_git_only_parts)
             .copied()
             .collect()
+    }
+
+    /// The patch git writes for the change of a binary file.
+    pub(super) fn binary_patch(&self, before: Option<&Entry>, after: Option<&Entry>) -> Vec<u8> {
+        self.printed_patch(before, after, &["--binary"])
+    }
+
+    fn printed_patch(
+        &self,
+        before: Option<&Entry>,
+        after: Option<&Entry>,
+        options: &[&str],
+    ) -> Vec<u8> {
+        self.git(&["add", "-A", "-f"], b"");
+        self.git(&["commit", "-q", "-m", "before"], b"");
+        self.replace(before, after);
+        self.git(&["add", "-A", "-f"], b"");
+        let arguments = ["diff", "--cached", "--histogram", "-M40%"];
+        self.git(&[&arguments, options].concat(), b"")
     }
 }
 

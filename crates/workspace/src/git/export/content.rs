@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 
+use offshoot_host::read_regular;
 use offshoot_tree::{BlobId, Body, Entry};
 use offshoot_vault::Vault;
 
@@ -167,6 +168,6 @@ fn conversion(name: &[u8], value: &[u8]) -> Conversion {
 fn read_index(folder: &GitFolder) -> Option<(Index, (i64, i64))> {
     let path = folder.git_dir.join("index");
     let metadata = std::fs::metadata(&path).ok()?;
-    let index = index::parse(&std::fs::read(&path).ok()?)?;
+    let index = index::parse(&read_regular(&path, u64::MAX).ok()?)?;
     Some((index, (metadata.mtime(), metadata.mtime_nsec())))
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
+use offshoot_host::read_regular;
 use offshoot_store::Id;
 use offshoot_tree::TreeError;
 use offshoot_tree::diff;
@@ -279,6 +280,6 @@ fn listing(folder: &GitFolder, commit: &str) -> GitResult<BTreeMap<Vec<u8>, (u32
 
 /// The rules of what is ignored: of the states, and of the repository itself.
 fn rules<'v>(vault: &'v Vault, folder: &GitFolder, roots: &[RootId]) -> Result<IgnoreRules<'v>> {
-    let excludes = std::fs::read(folder.git_dir.join("info/exclude")).unwrap_or_default();
+    let excludes = read_regular(&folder.git_dir.join("info/exclude"), u64::MAX).unwrap_or_default();
     IgnoreRules::new(vault.objects()?, roots, &excludes)
 }
