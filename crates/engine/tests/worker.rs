@@ -10,3 +10,5 @@ mod mistakes;
 mod same;
 #[path = "worker/support.rs"]
 mod support;
+#[path = "worker/terminal.rs"]
+mod terminal;

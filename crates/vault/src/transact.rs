@@ -22,6 +22,8 @@ use crate::refs::{
 };
 use crate::snapshot::Snapshot;
 
+/// Where the id of the vault is kept.
+pub(crate) const VAULT: &str = "vault";
 /// Where the id of the last apply that was recorded is kept.
 pub(crate) const APPLIED: &str = "applied";
 /// Where the path of the git directory is kept that somebody let go of.
@@ -204,7 +206,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
 
     /// Records which vault this is and the name that it is made with.
     pub(crate) fn record_vault(&mut self, id: &Id, name: &str) -> Result<()> {
-        self.writer.set_meta("vault", id.as_bytes())?;
+        self.writer.set_meta(VAULT, id.as_bytes())?;
         Ok(self.writer.set_meta("name", name.as_bytes())?)
     }
 

@@ -24,7 +24,7 @@ use crate::refs::{
 };
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction};
+use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction, VAULT};
 
 /// At most so many ids are looked for that start alike: enough to choose from.
 pub(crate) const MOST_FITTING: u32 = 10;
@@ -369,6 +369,12 @@ impl Vault {
     /// The host directories that the vault is bound to, the top of the tree first.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
         self.read(bindings)
+    }
+
+    /// The id that the catalog itself says the vault has.
+    pub fn recorded_id(&self) -> Result<Option<Id>> {
+        let recorded = self.read(|reader| Ok(reader.meta(VAULT)?))?;
+        Ok(recorded.and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes))
     }
 
     /// The path of the git directory that somebody let go of last.

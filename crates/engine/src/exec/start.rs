@@ -38,7 +38,7 @@ fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command)
     let (project, busy, told) = (Arc::clone(project), project.busy(), Arc::clone(&shared));
     let work = move || {
         let answer = |envelope| told.finish(envelope);
-        run(&project, request, (policy, caches), &|event| told.tell(event), answer);
+        run(&project, request, (policy, caches), None, &|event| told.tell(event), answer);
         drop(project);
         drop(busy);
     };
