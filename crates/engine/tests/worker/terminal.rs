@@ -29,15 +29,22 @@ fn a_host_at_a_terminal() {
     let folder = Path::new(&place).join("project");
     let project = Offshoot::open(options).unwrap().project(folder).unwrap();
     let caller = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
-    let mut raw = tcgetattr(&caller).unwrap();
-    raw.make_raw();
-    tcsetattr(&caller, OptionalActions::Now, &raw).unwrap();
     let shell = Command::new(["sh", "-i"]).input(Input::Terminal(Terminal { caller }));
     let exec = project.workspace("w").unwrap().exec(shell).unwrap();
     for event in exec.events() {
-        let Event::Output { bytes, .. } = event else { continue };
-        std::io::stdout().write_all(&bytes).unwrap();
-        std::io::stdout().flush().unwrap();
+        match event {
+            // The terminal inside has the modes that this one had when the command started.
+            Event::Started { .. } => {
+                let mut raw = tcgetattr(std::io::stdin()).unwrap();
+                raw.make_raw();
+                tcsetattr(std::io::stdin(), OptionalActions::Now, &raw).unwrap();
+            }
+            Event::Output { bytes, .. } => {
+                std::io::stdout().write_all(&bytes).unwrap();
+                std::io::stdout().flush().unwrap();
+            }
+            _ => {}
+        }
     }
     let ended = exec.wait();
     write!(std::io::stdout(), "the shell ended with {:?}", ended.result.exit_code).unwrap();
