@@ -209,7 +209,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Takes its last operation back; a commit in the folder, too.
+    /// Takes its last operation back; a commit in the folder, too. On a fresh fork that is the fork itself: the workspace is deleted
+    /// then, and whatever this handle is asked next fails with `not_found`.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
