@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-pub use offshoot_policy::{Category, Context, Layer, Policy, Verdict};
-pub use offshoot_protocol::PolicyDecision;
+pub use offshoot_policy::{Context, Policy, Verdict};
+pub use offshoot_protocol::{EffectCategory, PolicyDecision, PolicyLayer};
 pub use offshoot_workspace::{
-    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, layer_of, policy_layer,
-    suggestion,
+    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, suggestion,
 };
 
 use crate::offshoot::Offshoot;
@@ -31,7 +30,7 @@ impl Offshoot {
     pub fn policy(&self, request: &[PathBuf]) -> PolicyFiles {
         let mut files = self.policy_files();
         files.extend(request.iter().map(|path| PolicyFile {
-            layer: Layer::Request,
+            layer: PolicyLayer::Request,
             path: path.clone(),
             required: true,
         }));
@@ -68,7 +67,8 @@ impl Offshoot {
 
     /// The files of the user.
     fn user_files(&self) -> Vec<PolicyFile> {
-        let file = |path: PathBuf, required| PolicyFile { layer: Layer::User, path, required };
+        let file =
+            |path: PathBuf, required| PolicyFile { layer: PolicyLayer::User, path, required };
         match self.options().variable(POLICY_VARIABLE) {
             Some(named) if named == "/dev/null" => Vec::new(),
             Some(named) => vec![file(PathBuf::from(named), true)],
@@ -114,7 +114,7 @@ impl Offshoot {
         PROJECT_FILES
             .iter()
             .map(|name| PolicyFile {
-                layer: Layer::Project,
+                layer: PolicyLayer::Project,
                 path: folder.join(name),
                 required: false,
             })

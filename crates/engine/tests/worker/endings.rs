@@ -13,8 +13,7 @@ use offshoot_tests::product::binary;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{
-    PATIENCE, changed, on_threads, place, project, wait_for_output, wait_until, workers,
-    zombies,
+    PATIENCE, changed, on_threads, place, project, wait_for_output, wait_until, workers, zombies,
 };
 
 #[needs(UserNamespace)]

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use offshoot_policy::{Layer, LayerSource, NamedText, Policy, PolicyError, PolicyOptions};
-use offshoot_protocol::PolicyLanguage;
+use offshoot_policy::{LayerSource, NamedText, Policy, PolicyError, PolicyOptions};
+use offshoot_protocol::{PolicyLanguage, PolicyLayer};
 
 /// A file with rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
     /// The layer that it belongs to.
-    pub layer: Layer,
+    pub layer: PolicyLayer,
     /// Where it is.
     pub path: PathBuf,
     /// Whether it must be there.
@@ -134,7 +134,7 @@ fn read(file: &PolicyFile) -> Result<Option<String>, PolicyFileError> {
         other => other.map_err(failed)?,
     };
     // Commands make the files of a project too: a pipe would be waited for.
-    if file.layer == Layer::Project && !metadata.is_file() {
+    if file.layer == PolicyLayer::Project && !metadata.is_file() {
         return Err(failed(io::Error::other("not a file")));
     }
     if metadata.len() > MOST_BYTES {

@@ -114,7 +114,10 @@ fn check(vault: &Vault, exec: &ExecutionRequest) -> Result<()> {
         return Err(Error::new(ExitCode::Conflict, format!("{dir} is not the vault {id}")));
     }
     if vault.exec(&exec.id)?.is_some() || vault.has_note(&exec.id) {
-        return Err(Error::new(ExitCode::Conflict, format!("there is an exec {} already", exec.id)));
+        return Err(Error::new(
+            ExitCode::Conflict,
+            format!("there is an exec {} already", exec.id),
+        ));
     }
     Ok(())
 }
