@@ -46,7 +46,7 @@ fn few_files_import_one_another() {
 
 #[test]
 fn public_types_have_names_of_their_own() {
-    assert_none(&names::check(&Listing::of_repository(), names::SHARED));
+    assert_none(&names::check(&Listing::of_repository()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 pub use git::GitOutcome;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{Vault, Workspace};
+use offshoot_vault::{Vault, WorkspaceRecord};
 pub use offshoot_workspace::git::GitCommitted;
 pub use offshoot_workspace::{
     Allow, Choice, CommitEvent, CommitOutcome as Brought, CommitPreview as Preview, Direction,
@@ -240,7 +240,7 @@ impl Offshoot {
     pub fn commit(
         &self,
         vault: &Vault,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         commit: &Commit,
         told: &dyn Fn(&CommitEvent),
     ) -> Result<Outcome> {
@@ -318,7 +318,7 @@ impl Offshoot {
     fn make_late(
         &self,
         vault: &Vault,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         prepared: &Prepared,
         puller: &PullService<'_>,
         outcome: &Brought,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use offshoot_tree::VaultPath;
 use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_vault::{Binding, Scope, Snapshot, Vault, Workspace as WorkspaceRecord};
+use offshoot_vault::{Binding, Scope, Snapshot, Vault, WorkspaceRecord};
 use offshoot_workspace::{CommitPreview, GitDirectory, Held, OpenConflict};
 
 use crate::error::Result;

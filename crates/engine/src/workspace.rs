@@ -6,7 +6,7 @@ use offshoot_protocol::RevertVerb;
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, RootId, VaultPath};
-pub use offshoot_vault::Workspace as WorkspaceRecord;
+pub use offshoot_vault::WorkspaceRecord;
 use offshoot_vault::{Checkpoint, Scope, Vault};
 use offshoot_workspace::{
     ChangeSummaryService, CommitEvent, CommitPreview, ExecutionWorkspace, FileService,

@@ -17,7 +17,7 @@ use crate::audit::audit_chain;
 use crate::error::Result;
 use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::refs::{
-    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_row,
+    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key, head_row,
     head_snapshot, key, to_json,
 };
 use crate::snapshot::Snapshot;
@@ -242,14 +242,14 @@ impl<'a, 'b> Transaction<'a, 'b> {
     }
 
     /// A workspace by its id.
-    pub fn workspace(&mut self, id: &Id) -> Result<Option<Workspace>> {
+    pub fn workspace(&mut self, id: &Id) -> Result<Option<WorkspaceRecord>> {
         let key = key(WORKSPACE, id);
         let row = self.current(key.clone())?;
-        row.map(|row| Workspace::from_row(&key, row)).transpose()
+        row.map(|row| WorkspaceRecord::from_row(&key, row)).transpose()
     }
 
     /// Makes or changes a workspace.
-    pub fn set_workspace(&mut self, workspace: &Workspace) -> Result<()> {
+    pub fn set_workspace(&mut self, workspace: &WorkspaceRecord) -> Result<()> {
         self.set(key(WORKSPACE, &workspace.id), Some(workspace.row()))
     }
 

@@ -23,7 +23,7 @@ use offshoot_text::pick::TextPick;
 use offshoot_tree::diff::{Change, DiffOptions};
 use offshoot_tree::merge::MergeOptions;
 use offshoot_tree::{Body, Entry, VaultPath};
-use offshoot_vault::{Actor, Vault, Workspace};
+use offshoot_vault::{Actor, Vault, WorkspaceRecord};
 
 use crate::change::ChangeSummaryService;
 use crate::commit::{Choice, PreviewService, Selection, SelectionStates};
@@ -52,7 +52,7 @@ impl<'a> ReviewService<'a> {
     /// commit's.
     pub fn choices(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
         items: &[ReviewItem],
     ) -> Result<BTreeMap<VaultPath, Choice>> {
@@ -69,7 +69,7 @@ impl<'a> ReviewService<'a> {
     /// that of the folder.
     pub fn items(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
         paths: &[VaultPath],
     ) -> Result<Vec<ReviewItem>> {
@@ -84,7 +84,7 @@ impl<'a> ReviewService<'a> {
     /// What there is to decide about, and what the workspace and the main line came from.
     fn listed(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
     ) -> Result<(Vec<Listed>, Vec<Id>)> {
         let preview = PreviewService::new(self.vault, self.merge, self.options);
@@ -129,7 +129,7 @@ impl<'a> ReviewService<'a> {
     /// commit brings them home with it.
     pub fn dropped_but_in_git(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         items: &[ReviewItem],
     ) -> Result<Vec<VaultPath>> {
         let is_dropped = |item: &&ReviewItem| {
@@ -150,7 +150,7 @@ impl<'a> ReviewService<'a> {
 
     /// Takes what was dropped out of the workspace and puts in what was edited, as one operation. Fails where the workspace
     /// has something else at such a path by now.
-    pub fn apply(&self, workspace: &Workspace, review: &FoldedReview) -> Result<Edited> {
+    pub fn apply(&self, workspace: &WorkspaceRecord, review: &FoldedReview) -> Result<Edited> {
         let base = SelectionStates::of(self.vault, workspace, &self.merge)?.base;
         let tally = Tally::of(&review.items, &review.groups);
         let mut items = together::together(&review.items);

@@ -2,7 +2,7 @@
 
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{Actor, Vault, Workspace};
+use offshoot_vault::{Actor, Vault, WorkspaceRecord};
 use offshoot_workspace::git::{
     CommittedChanges, GitCommit, GitCommitMessage, GitCommitted, GitError, GitEvent, GitFolder,
     GitNote, announce_git_commit, forget_git_due, record_git_commit,
@@ -55,7 +55,7 @@ impl GitOutcome {
     pub(super) fn follow(
         &self,
         service: &PullService<'_>,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         outcome: &CommitOutcome,
     ) -> Option<GitFollowed> {
         match self {

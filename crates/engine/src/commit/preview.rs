@@ -1,6 +1,6 @@
 //! What a commit would do.
 
-use offshoot_vault::{Vault, Workspace as WorkspaceRecord};
+use offshoot_vault::{Vault, WorkspaceRecord};
 use offshoot_workspace::{CommitPreview, PreviewService, Selection};
 
 use crate::error::Result;

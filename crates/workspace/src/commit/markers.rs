@@ -5,12 +5,16 @@ use std::sync::Arc;
 use offshoot_tree::conflicts::texts_with_markers;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{RootId, Tree, VaultPath};
-use offshoot_vault::{Vault, Workspace};
+use offshoot_vault::{Vault, WorkspaceRecord};
 
 use crate::error::{Result, ServiceError};
 
 /// Fails where a workspace has conflicts that nobody decided.
-pub(super) fn require_decided(vault: &Vault, workspace: &Workspace, root: &RootId) -> Result<()> {
+pub(super) fn require_decided(
+    vault: &Vault,
+    workspace: &WorkspaceRecord,
+    root: &RootId,
+) -> Result<()> {
     let tree = vault.tree(root)?;
     if tree.conflict_count() == 0 {
         return Ok(());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
 use offshoot_tree::{Entry, RootId, Tree, VaultPath};
-use offshoot_vault::{Binding, Snapshot, Vault, Workspace};
+use offshoot_vault::{Binding, Snapshot, Vault, WorkspaceRecord};
 
 use super::obstacles::first_obstacle;
 use super::outdated::outdated;
@@ -52,7 +52,7 @@ impl<'a> PreviewService<'a> {
     /// What a commit of a workspace would do. Changes of metadata are listed only where `metadata` is set.
     pub fn preview(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
         metadata: bool,
     ) -> Result<CommitPreview> {
@@ -96,7 +96,7 @@ impl<'a> PreviewService<'a> {
     /// `tracked` says which paths git tracks, as for the pull itself.
     pub fn pull_brings(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         preview: &CommitPreview,
         tracked: Tracked<'_>,
     ) -> Result<bool> {
@@ -121,7 +121,7 @@ impl<'a> PreviewService<'a> {
 
     fn refused(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         proposal: &Proposal,
         tip: &RootId,
         summary: &Summary,

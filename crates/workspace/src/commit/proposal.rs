@@ -8,7 +8,7 @@ use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::merge::Conflict;
 use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
 use offshoot_tree::{RootId, VaultPath};
-use offshoot_vault::{Snapshot, Vault, Workspace};
+use offshoot_vault::{Snapshot, Vault, WorkspaceRecord};
 
 use super::kept_out::kept_out;
 use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};
@@ -26,7 +26,7 @@ const MOST_MEETINGS: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProposalInputs<'a> {
     /// The workspace.
-    pub(super) workspace: &'a Workspace,
+    pub(super) workspace: &'a WorkspaceRecord,
     /// Its newest snapshot.
     pub(super) tip: &'a Snapshot,
     /// The main line's newest snapshot.

@@ -3,7 +3,7 @@
 use offshoot_store::Id;
 use offshoot_tree::{ContentId, RootId};
 use offshoot_vault::{
-    COMMIT, NewSnapshot, Operation, REDO, Transaction, UNDO, Vault, VaultError, Workspace,
+    COMMIT, NewSnapshot, Operation, REDO, Transaction, UNDO, Vault, VaultError, WorkspaceRecord,
     WorkspaceState,
 };
 
@@ -140,7 +140,7 @@ fn unmoved(
     workspace: &Id,
     state: &WorkspaceState,
     head: &Id,
-) -> offshoot_vault::Result<Option<Workspace>> {
+) -> offshoot_vault::Result<Option<WorkspaceRecord>> {
     if tx.head()?.as_ref() != Some(head) {
         return Ok(None);
     }

@@ -4,7 +4,7 @@ use offshoot_protocol::CommitTimes;
 use offshoot_tree::RootId;
 use offshoot_tree::diff::{Change, DiffOptions};
 use offshoot_tree::merge::Conflict;
-use offshoot_vault::{Actor, Imported, Snapshot, Vault, Workspace};
+use offshoot_vault::{Actor, Imported, Snapshot, Vault, WorkspaceRecord};
 
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
@@ -31,7 +31,7 @@ const ATTEMPTS: usize = 3;
 #[derive(Clone, Debug)]
 pub struct CommitRequest<'a> {
     /// The workspace.
-    pub workspace: &'a Workspace,
+    pub workspace: &'a WorkspaceRecord,
     /// What to say about it.
     pub message: Option<&'a str>,
     /// Which of its changes.
@@ -204,7 +204,7 @@ impl<'a> CommitService<'a> {
 
     fn note(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         head: &Snapshot,
         plan: &Plan,
         request: &CommitRequest<'_>,
@@ -235,7 +235,7 @@ impl<'a> CommitService<'a> {
 }
 
 fn outcome(
-    (workspace, tip): (&Workspace, &Snapshot),
+    (workspace, tip): (&WorkspaceRecord, &Snapshot),
     request: &CommitRequest<'_>,
     captured: &Imported,
     plan: &Plan,

@@ -10,7 +10,7 @@ mod visible;
 
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{Snapshot, Vault, Workspace};
+use offshoot_vault::{Snapshot, Vault, WorkspaceRecord};
 
 use super::error::GitError;
 use super::folder::GitFolder;
@@ -27,7 +27,7 @@ pub(super) use visible::{Nested, Sight, Visibility};
 #[derive(Clone, Copy, Debug)]
 pub struct ExportRequest<'a> {
     /// The workspace.
-    pub workspace: &'a Workspace,
+    pub workspace: &'a WorkspaceRecord,
     /// The branch.
     pub branch: &'a str,
     /// What of the vault's tree lies in the folder of the repository.

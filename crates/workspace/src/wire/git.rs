@@ -5,7 +5,7 @@ use std::path::Path;
 use offshoot_protocol::{
     ErrorBody, GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc, Text,
 };
-use offshoot_vault::Workspace;
+use offshoot_vault::WorkspaceRecord;
 
 use super::entry::path;
 use super::way_on::way_on;
@@ -47,7 +47,7 @@ pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
 /// An export to a branch.
 pub fn git_export(
     exported: &Exported,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     branch: &str,
     repository: &Path,
 ) -> GitExportDoc {
