@@ -112,6 +112,16 @@ impl Workspace {
 
 impl Offshoot {
     /// How a workspace stands, with changes of times, owners and attributes where `metadata` says so.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for workspace in project.vault().workspaces()? {
+    ///     let status = project.engine().status(project.vault(), workspace, true)?;
+    ///     println!("{}: {} changes", status.workspace.name, status.brought().len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn status(
         &self,
         vault: &Vault,
