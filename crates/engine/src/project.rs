@@ -111,7 +111,7 @@ impl Project {
     /// ```
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// match project.folder()? {
-    ///     Some(folder) => println!("files come home to {}", folder.display()),
+    ///     Some(folder) => println!("files are committed to {}", folder.display()),
     ///     None => println!("there is no folder to commit to"),
     /// }
     /// # Ok(())

@@ -1,4 +1,4 @@
-//! How a workspace stands: what it would bring home, what it lacks, what is to be decided in it.
+//! How a workspace stands: what it would commit, what it lacks, what is to be decided in it.
 
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ impl WorkspaceStatus {
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
     /// for change in workspace.status()?.brought() {
-    ///     println!("{} would come home", change.path);
+    ///     println!("{} would be committed", change.path);
     /// }
     /// # Ok(())
     /// # }

@@ -269,7 +269,7 @@ impl Workspace {
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
     /// let preview = workspace.preview()?;
-    /// println!("{} would come home", preview.summary.changes.len());
+    /// println!("{} would be committed", preview.summary.changes.len());
     /// # Ok(())
     /// # }
     /// ```
@@ -390,7 +390,7 @@ impl Offshoot {
         Ok(self.workspaces(vault).overview(diff, merge, self.tracked(vault)?)?)
     }
 
-    /// How many changes of a workspace a list of them counts: those that would come home.
+    /// How many changes of a workspace a list of them counts: those that would be committed.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {

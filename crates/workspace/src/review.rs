@@ -47,7 +47,7 @@ impl<'a> ReviewService<'a> {
         Self { vault, actor: actor.clone(), options, merge }
     }
 
-    /// For a commit: what was accepted or edited comes home, and everything else stays. Where that is all that is listed, the commit is
+    /// For a commit: what was accepted or edited is committed, and everything else stays. Where that is all that is listed, the commit is
     /// the same as one without choices, edited lines aside. The workspace is as it is now, after [`Self::apply`], and the selection the
     /// commit's.
     pub fn choices(
@@ -62,7 +62,7 @@ impl<'a> ReviewService<'a> {
         choices::choices(self.vault, &states, &listed, &together::together(items))
     }
 
-    /// What a commit with this selection would bring home, by path, in pieces that can be decided about, and what it would leave in
+    /// What a commit with this selection would take, by path, in pieces that can be decided about, and what it would leave in
     /// the workspace. Where `paths` are given, only what is at or below one of them.
     ///
     /// Where the main line changed a file as well, its pieces are what the workspace did to it. Of a repository they are what changes in
@@ -126,7 +126,7 @@ impl<'a> ReviewService<'a> {
     }
 
     /// Files among those that were dropped that the workspace has staged or committed in git, where its repository is not dropped as well: a
-    /// commit brings them home with it.
+    /// commit takes them with it.
     pub fn dropped_but_in_git(
         &self,
         workspace: &WorkspaceRecord,

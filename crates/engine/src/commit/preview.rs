@@ -14,7 +14,7 @@ impl Offshoot {
     /// let project = workspace.project();
     /// let (engine, vault) = (project.engine(), project.vault());
     /// let preview = engine.preview(vault, &workspace.record()?, false)?;
-    /// println!("{} would come home", preview.summary.changes.len());
+    /// println!("{} would be committed", preview.summary.changes.len());
     /// # Ok(())
     /// # }
     /// ```

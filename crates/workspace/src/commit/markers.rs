@@ -24,7 +24,7 @@ pub(super) fn require_decided(
     Err(ServiceError::Undecided { workspace: workspace.name.clone(), paths })
 }
 
-/// Fails where a file that comes home has markers, and neither the folder's file nor the base's had any.
+/// Fails where a file that is committed has markers, and neither the folder's file nor the base's had any.
 pub(super) fn require_none(vault: &Vault, base: &RootId, brought: &[Change]) -> Result<()> {
     let objects = vault.objects()?;
     let new_in_folder = texts_with_markers(objects, brought)?;

@@ -71,7 +71,7 @@ impl CommitService<'_> {
             (vault.snapshot(&sides.before.head)?, vault.snapshot(&sides.after.head)?);
         vault.require_files(&before)?;
         vault.require_files(&after)?;
-        // What came home was made of the main line and of what the workspace offered.
+        // What was committed was made of the main line and of what the workspace offered.
         let offered = match after.parents.get(1) {
             Some(offered) => vault.snapshot(offered)?.root,
             None => after.root,

@@ -25,13 +25,13 @@ pub struct CommitPreview {
     pub head: Snapshot,
     /// The workspace's newest snapshot.
     pub tip: Snapshot,
-    /// What would come home, and how.
+    /// What would be committed, and how.
     pub proposal: Proposal,
     /// What would change in the folders.
     pub summary: Summary,
     /// Why a commit would be refused, beside conflicts with the main line.
     pub refused: Option<ServiceError>,
-    /// Paths that would come home and were changed in a folder since that was captured.
+    /// Paths that would be committed and were changed in a folder since that was captured.
     pub outdated: Vec<VaultPath>,
 }
 
@@ -149,7 +149,7 @@ impl<'a> PreviewService<'a> {
     }
 }
 
-/// A git that is at work in a folder, or that left its lock there; nobody has to wait for it where nothing comes home.
+/// A git that is at work in a folder, or that left its lock there; nobody has to wait for it where nothing is committed.
 fn busy_git(bindings: &[Binding], proposal: &Proposal) -> Option<ServiceError> {
     if proposal.is_empty() {
         return None;

@@ -106,7 +106,7 @@ impl<'a> PullService<'a> {
         Err(ServiceError::Contended(workspace.name.clone()))
     }
 
-    /// Brings the git commit into a workspace that was made of what it brought home; `sides` are the folders before and after that. Nothing
+    /// Brings the git commit into a workspace that was made of what it brought into the folder; `sides` are the folders before and after that. Nothing
     /// where more was changed in the folders since: a pull brings that.
     pub fn follow_git(
         &self,

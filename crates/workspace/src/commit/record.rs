@@ -1,4 +1,4 @@
-//! Recording what came home: one transaction moves head and workspace.
+//! Recording what was committed: one transaction moves head and workspace.
 
 use offshoot_store::Id;
 use offshoot_tree::{ContentId, RootId};
@@ -50,7 +50,7 @@ fn record_commit(
             let message = message.filter(|_| reason == COMMIT);
             tx.add_snapshot(NewSnapshot { root, content, parents, reason, message })
         };
-        // Only where all of the workspace came home does the main line come from its newest snapshot.
+        // Only where all of the workspace was committed does the main line come from its newest snapshot.
         let offered = match offered == workspace_root {
             true => commit.state.head,
             false => add(offered, contents[0], commit.common.clone(), "select")?.id,

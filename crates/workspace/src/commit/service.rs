@@ -27,7 +27,7 @@ use crate::workspace_lock::lock_workspace;
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// What to bring home.
+/// What to commit.
 #[derive(Clone, Debug)]
 pub struct CommitRequest<'a> {
     /// The workspace.
@@ -36,7 +36,7 @@ pub struct CommitRequest<'a> {
     pub message: Option<&'a str>,
     /// Which of its changes.
     pub selection: Selection<'a>,
-    /// Only say what would come home.
+    /// Only say what would be committed.
     pub dry_run: bool,
     /// Which times files get.
     pub times: CommitTimes,

@@ -11,7 +11,7 @@ use super::entry::path;
 use super::way_on::way_on;
 use crate::git::{Exported, GitCommitted, GitNote, GitReport};
 
-/// A git commit of what came home, or why there is none.
+/// A git commit of what reached the folder, or why there is none.
 pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitOutcomeDoc {
     GitOutcomeDoc {
         commit: made.map(|made| made.commit.clone()),

@@ -35,7 +35,7 @@ impl<'v> Lister<'v> {
         Ok(Self { vault, diff, merge, tracked: Rc::new(tracked), bindings })
     }
 
-    /// How many changes of a workspace come home, where what is folded is one: all that are not held back, and that the main line does not
+    /// How many changes of a workspace are committed, where what is folded is one: all that are not held back, and that the main line does not
     /// have itself.
     pub(super) fn listed(&self, workspace: &WorkspaceRecord) -> Result<u64> {
         let (vault, objects) = (self.vault, self.vault.objects()?);
