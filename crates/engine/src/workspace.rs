@@ -210,7 +210,7 @@ impl Workspace {
     }
 
     /// Takes its last operation back; a commit in the folder, too. On a fresh fork that is the fork itself: the workspace is deleted
-    /// then, and whatever this handle is asked next fails with `not_found`.
+    /// then, and whatever this handle is asked next fails with `conflict`.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {

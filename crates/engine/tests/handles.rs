@@ -84,7 +84,7 @@ fn undo_of_a_fresh_fork_deletes_it() {
     let world = World::new();
     let fresh = world.project.fork("fresh").unwrap();
     fresh.undo().unwrap();
-    assert_eq!(fresh.diff().unwrap_err().code, ExitCode::NotFound);
+    assert_eq!(fresh.diff().unwrap_err().code, ExitCode::Conflict);
     assert_eq!(world.project.workspace("fresh").unwrap_err().code, ExitCode::NotFound);
     assert_eq!(world.project.workspaces().unwrap().len(), 0);
 }

@@ -211,7 +211,7 @@ fn a_field_that_is_not_known_is_refused_wherever_it_is() {
         let mut said: Value = serde_json::from_str(&request).unwrap();
         said.pointer_mut(place).unwrap()["never_write"] = true.into();
         let answered = answer(&format!("{said}\n"));
-        assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{place}: {answered}");
+        assert!(answered.starts_with("{\"refused\":"), "{place}: {answered}");
         assert!(answered.contains("never_write"), "{place}: {answered}");
     }
 }
@@ -222,7 +222,7 @@ fn a_line_without_end_is_refused() {
     const LONGEST: usize = 32 << 20;
     let endless = "x".repeat(LONGEST + 1);
     let answered = answer(&endless);
-    assert!(answered.starts_with("{\"refused\":{\"version\":1,"), "{answered}");
+    assert!(answered.starts_with("{\"refused\":"), "{answered}");
     assert!(answered.contains("longer than 33554432 bytes"), "{answered}");
     let place = place();
     let error = project(&place).exec(["true", &endless]).unwrap_err();
@@ -246,7 +246,7 @@ fn an_order_without_end_ends_the_command() {
 /// What the worker says about a request that it accepts and cannot work for.
 fn failed(place: &Place, request: &str) -> Value {
     let mut talk = Talk::start(place, request);
-    assert_eq!(talk.hear(), "{\"accepted\":{\"version\":1}}\n");
+    talk.hear_until("{\"accepted\"");
     let failed: Value = serde_json::from_str(&talk.hear()).unwrap();
     assert_eq!(talk.hear(), "", "{failed}");
     talk.end();
