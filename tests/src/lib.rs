@@ -4,11 +4,12 @@
 //! there cannot hide itself here. It makes trees that are hard to keep ([`awkward`]), says what is
 //! in a tree ([`scan`]), runs a program while it breaks its system calls ([`trace`]), offers small
 //! file systems that lose power ([`image`]), makes programs that change a tree and says what they changed ([`oracle`]),
-//! runs the real binary ([`product`], with packages from a [`registry`]) also as an ordinary user ([`user`]), holds its documents against their schema
+//! runs the real binary ([`product`], with packages from a [`registry`]) also as an ordinary user ([`user`]), kills programs that use it as a library ([`host`]), holds its documents against their schema
 //! ([`schema`]) and what pages show against what is printed ([`document`], [`redact`]), measures its [`memory`], and says how much to do ([`tier`]).
 
 pub mod awkward;
 pub mod document;
+pub mod host;
 pub mod image;
 pub mod memory;
 pub mod oracle;

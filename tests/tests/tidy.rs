@@ -7,6 +7,8 @@ mod circles;
 mod documents;
 #[path = "tidy/edges.rs"]
 mod edges;
+#[path = "tidy/examples.rs"]
+mod examples;
 #[path = "tidy/features.rs"]
 mod features;
 #[path = "tidy/imports.rs"]
@@ -46,7 +48,12 @@ fn few_files_import_one_another() {
 
 #[test]
 fn public_types_have_names_of_their_own() {
-    assert_none(&names::check(&Listing::of_repository(), names::SHARED));
+    assert_none(&names::check(&Listing::of_repository()));
+}
+
+#[test]
+fn what_the_library_offers_has_examples() {
+    assert_none(&examples::check(&Listing::of_repository()));
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(super) const NAME: &str = "merge-commit";
 /// How many files somebody changes in the folder while the workspace is at work.
 const MEANWHILE: usize = 10;
 
-/// What is brought home.
+/// What is committed.
 #[derive(Clone, Copy)]
 struct Work {
     files: usize,
@@ -124,7 +124,7 @@ impl<'a> OurSide<'a> {
         Ok(Self { bench, folder, home, turns: Cell::new(0) })
     }
 
-    /// Lets a command in a new workspace change files, and brings them home.
+    /// Lets a command in a new workspace change files, and commits them.
     fn commit(&self, work: Work) -> Result<Duration> {
         let turn = self.turns.replace(self.turns.get() + 1);
         let (name, line) = (format!("w{turn}"), format!("turn {turn}"));

@@ -46,7 +46,7 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
     let deep = bench.options.scaled(20, 200);
     let about = format!(
         "a folder of {flat} files and of twice as many, and {deep} nested folders and twice as many; the folder is moved by a command \
-         and brought home. Memory is the most that the process itself had resident"
+         and committed. Memory is the most that the process itself had resident"
     );
     let mut report = Report::new(NAME, about);
     for (shape, entries, goal) in [(Shape::Flat, flat, LINEAR), (Shape::Deep, deep, DEEP)] {

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let outcome = review.commit("Mend the greeting")?;
-    println!("{} came home", outcome.brought.brought.len());
+    println!("{} committed", outcome.brought.brought.len());
     print!("{}", fs::read_to_string(folder.join("greet.sh"))?);
     println!("notes.txt is there: {}", folder.join("notes.txt").exists());
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 pub use git::GitOutcome;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{Vault, Workspace};
+use offshoot_vault::{Vault, WorkspaceRecord};
 pub use offshoot_workspace::git::GitCommitted;
 pub use offshoot_workspace::{
     Allow, Choice, CommitEvent, CommitOutcome as Brought, CommitPreview as Preview, Direction,
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
 use git::Prepared;
 
-/// What to bring home. Without anything else, all that a commit brings home by default.
+/// What to commit. Without anything else, all that a commit takes by default.
 ///
 /// ```
 /// use offshoot_engine::commit::{Commit, Pattern};
@@ -133,14 +133,14 @@ impl Commit {
         self
     }
 
-    /// Only say what would come home.
+    /// Only say what would be committed.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
     /// use offshoot_engine::commit::Commit;
     ///
     /// let outcome = workspace.commit(Commit::new("").dry_run(true))?;
-    /// println!("{} files would come home", outcome.brought.brought.len());
+    /// println!("{} files would be committed", outcome.brought.brought.len());
     /// # Ok(())
     /// # }
     /// ```
@@ -203,7 +203,7 @@ impl From<&str> for Commit {
 /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
 /// let outcome = workspace.commit("Fix the parser")?;
 /// match outcome.brought.conflicts.len() {
-///     0 => println!("{} files came home", outcome.brought.brought.len()),
+///     0 => println!("{} files were committed", outcome.brought.brought.len()),
 ///     conflicts => println!("nothing was changed: {conflicts} conflicts"),
 /// }
 /// # Ok(())
@@ -211,7 +211,7 @@ impl From<&str> for Commit {
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
-    /// What came home. Where it has conflicts, nothing was changed.
+    /// What was committed. Where it has conflicts, nothing was changed.
     pub brought: Brought,
     /// The same with what the git commit settled, and what the workspace got by it.
     pub end: Brought,
@@ -224,7 +224,7 @@ pub struct Outcome {
 }
 
 impl Offshoot {
-    /// Brings home what a workspace changed; `told` is told what people should know meanwhile.
+    /// Commits what a workspace changed; `told` is told what people should know meanwhile.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
@@ -240,7 +240,7 @@ impl Offshoot {
     pub fn commit(
         &self,
         vault: &Vault,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         commit: &Commit,
         told: &dyn Fn(&CommitEvent),
     ) -> Result<Outcome> {
@@ -314,11 +314,11 @@ impl Offshoot {
         Ok(Outcome { brought, end, git: made, earlier, behind })
     }
 
-    /// Makes the git commit of what came home before, where a command was interrupted before that.
+    /// Makes the git commit of what reached the folder before, where a command was interrupted before that.
     fn make_late(
         &self,
         vault: &Vault,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         prepared: &Prepared,
         puller: &PullService<'_>,
         outcome: &Brought,

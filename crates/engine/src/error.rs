@@ -87,6 +87,15 @@ impl Error {
     }
 
     /// Adds what only the place knows where it happened.
+    ///
+    /// ```
+    /// use offshoot_engine::Error;
+    /// use offshoot_engine::error::{FurtherHints, Hint};
+    ///
+    /// let further = FurtherHints { otherwise: Some(Hint::from("try again")), set_aside: None };
+    /// let error = Error::usage("it did not work").further(further);
+    /// assert_eq!(error.hint.expect("there was none before").to_string(), "try again");
+    /// ```
     #[must_use]
     pub fn further(mut self, further: FurtherHints) -> Self {
         self.hint = self.hint.or(further.otherwise);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 pub use offshoot_tree::{BlobId, Body, Entry, EntryKind, Meta, RootId, VaultPath};
 pub use offshoot_vault::NewContent;
-use offshoot_vault::{ExportOptions, ImportReport, Vault, Workspace as WorkspaceRecord};
+use offshoot_vault::{ExportOptions, ImportReport, Vault, WorkspaceRecord};
 pub use offshoot_workspace::{CopyOptions, Edited, FileService, PathContext};
 
 use crate::error::Result;

@@ -54,6 +54,8 @@ pub mod gc;
 pub mod git;
 pub mod id;
 pub mod import;
+#[cfg(doctest)]
+mod library;
 pub mod machine;
 pub mod maintenance;
 pub mod merge;

@@ -47,7 +47,7 @@ pub enum Topic {
     VaultLeftover,
     /// A package cache was dropped because all of them took too much space.
     CacheCleared,
-    /// Something about the files that came home.
+    /// Something about the files that were committed.
     Folder,
     /// The settings of the project are left out.
     Settings,

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-pub use offshoot_policy::{Category, Context, FILE_HEADER, Layer, Policy, Verdict};
-pub use offshoot_protocol::PolicyDecision;
+pub use offshoot_policy::{Context, FILE_HEADER, Policy, Verdict};
+pub use offshoot_protocol::{EffectCategory, PolicyDecision, PolicyLayer};
 pub use offshoot_workspace::{
-    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, layer_of, policy_layer,
-    suggestion,
+    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, suggestion,
 };
 
 use crate::offshoot::Offshoot;
@@ -32,7 +31,7 @@ impl Offshoot {
     pub fn policy(&self, folder: Option<&Path>, request: &[PathBuf]) -> PolicyFiles {
         let mut files = self.policy_files(folder);
         files.extend(request.iter().map(|path| PolicyFile {
-            layer: Layer::Request,
+            layer: PolicyLayer::Request,
             path: path.clone(),
             required: true,
         }));
@@ -69,7 +68,8 @@ impl Offshoot {
 
     /// The files of the user.
     fn user_files(&self) -> Vec<PolicyFile> {
-        let file = |path: PathBuf, required| PolicyFile { layer: Layer::User, path, required };
+        let file =
+            |path: PathBuf, required| PolicyFile { layer: PolicyLayer::User, path, required };
         match self.options().variable(POLICY_VARIABLE) {
             Some(named) if named == "/dev/null" => Vec::new(),
             Some(named) => vec![file(PathBuf::from(named), true)],
@@ -119,7 +119,7 @@ impl Offshoot {
             }
         }
         let files = found.into_iter().flat_map(|folder| PROJECT_FILES.map(|it| folder.join(it)));
-        let file = |path| PolicyFile { layer: Layer::Project, path, required: false };
+        let file = |path| PolicyFile { layer: PolicyLayer::Project, path, required: false };
         files.map(file).collect()
     }
 }

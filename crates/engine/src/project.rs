@@ -111,7 +111,7 @@ impl Project {
     /// ```
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// match project.folder()? {
-    ///     Some(folder) => println!("files come home to {}", folder.display()),
+    ///     Some(folder) => println!("files are committed to {}", folder.display()),
     ///     None => println!("there is no folder to commit to"),
     /// }
     /// # Ok(())
@@ -290,6 +290,15 @@ impl Project {
     /// Waits until all commands that were started by this handle and its clones have ended, with the upkeep that follows them:
     /// layers are merged and garbage is collected after a command was answered. From then on, and until the next command, nothing
     /// of this process touches the vault, so that its directory can be removed.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let started = [project.exec(["make"])?, project.exec(["make", "doc"])?];
+    /// project.wait_idle();
+    /// assert!(started.iter().all(|exec| exec.outcome().is_some()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait_idle(&self) {
         self.0.wait_idle();
     }

@@ -1,6 +1,6 @@
 //! Taking what changed in the folder into a workspace.
 
-use offshoot_vault::{Vault, Workspace as WorkspaceRecord};
+use offshoot_vault::{Vault, WorkspaceRecord};
 pub use offshoot_workspace::Pulled;
 use offshoot_workspace::{CommitEvent, PullService};
 

@@ -56,7 +56,7 @@ pub struct Config {
     pub cache: CacheSettings,
     /// How it is decided whether commands run.
     pub policy: PolicySettings,
-    /// How files come home.
+    /// How files are committed.
     pub commit: CommitSettings,
     /// What becomes of interrupted commands.
     pub recover: RecoverSettings,
@@ -220,7 +220,7 @@ pub struct PolicySettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommitSettings {
-    /// Which times files get that come home.
+    /// Which times committed files get.
     pub times: CommitTimes,
 }
 

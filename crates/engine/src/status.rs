@@ -1,10 +1,10 @@
-//! How a workspace stands: what it would bring home, what it lacks, what is to be decided in it.
+//! How a workspace stands: what it would commit, what it lacks, what is to be decided in it.
 
 use std::collections::HashSet;
 
 use offshoot_tree::VaultPath;
 use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_vault::{Binding, Scope, Snapshot, Vault, Workspace as WorkspaceRecord};
+use offshoot_vault::{Binding, Scope, Snapshot, Vault, WorkspaceRecord};
 use offshoot_workspace::{CommitPreview, GitDirectory, Held, OpenConflict};
 
 use crate::error::Result;
@@ -51,7 +51,7 @@ impl WorkspaceStatus {
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
     /// for change in workspace.status()?.brought() {
-    ///     println!("{} would come home", change.path);
+    ///     println!("{} would be committed", change.path);
     /// }
     /// # Ok(())
     /// # }
@@ -112,6 +112,16 @@ impl Workspace {
 
 impl Offshoot {
     /// How a workspace stands, with changes of times, owners and attributes where `metadata` says so.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for workspace in project.vault().workspaces()? {
+    ///     let status = project.engine().status(project.vault(), workspace, true)?;
+    ///     println!("{}: {} changes", status.workspace.name, status.brought().len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn status(
         &self,
         vault: &Vault,

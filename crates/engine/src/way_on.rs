@@ -5,6 +5,15 @@ use offshoot_protocol::{Goal, Hint, WayOnDoc};
 use crate::text::line;
 
 /// What to do about something that was just named, with the commands as they can be typed.
+///
+/// ```
+/// use offshoot_engine::way_on;
+/// use offshoot_protocol::{Goal, WayOnDoc};
+///
+/// let commands = vec!["offshoot undo -w fix".to_owned()];
+/// let way = WayOnDoc { goal: Goal::Undo, when: None, commands };
+/// assert_eq!(way_on::text(&way), "to undo it: `offshoot undo -w fix`");
+/// ```
 pub fn text(way: &WayOnDoc) -> String {
     hint(way).to_string()
 }

@@ -6,7 +6,7 @@ use offshoot_protocol::RevertVerb;
 use offshoot_store::Id;
 use offshoot_tree::diff::{BinaryForm, Change};
 use offshoot_tree::{Entry, RootId, VaultPath};
-pub use offshoot_vault::Workspace as WorkspaceRecord;
+pub use offshoot_vault::WorkspaceRecord;
 use offshoot_vault::{Checkpoint, Scope, Vault};
 use offshoot_workspace::{
     ChangeSummaryService, CommitEvent, CommitPreview, ExecutionWorkspace, FileService,
@@ -234,7 +234,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Takes its last operation back; a commit in the folder, too.
+    /// Takes its last operation back; a commit in the folder, too. On a fresh fork that is the fork itself: the workspace is deleted
+    /// then, and whatever this handle is asked next fails with `conflict`.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
@@ -293,7 +294,7 @@ impl Workspace {
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
     /// let preview = workspace.preview()?;
-    /// println!("{} would come home", preview.summary.changes.len());
+    /// println!("{} would be committed", preview.summary.changes.len());
     /// # Ok(())
     /// # }
     /// ```
@@ -420,7 +421,7 @@ impl Offshoot {
         Ok(self.workspaces(vault).overview(diff, merge, self.tracked(vault)?)?)
     }
 
-    /// How many changes of a workspace a list of them counts: those that would come home.
+    /// How many changes of a workspace a list of them counts: those that would be committed.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {

@@ -44,7 +44,7 @@ fn parallel() {
 #[needs(UserNamespace)]
 #[test]
 fn review() {
-    let decided = "/greet.sh Accepted\n/notes.txt Dropped\n1 came home\n";
+    let decided = "/greet.sh Accepted\n/notes.txt Dropped\n1 committed\n";
     let came = "echo hello\nnotes.txt is there: false\necho helo\n";
     assert_eq!(printed("review"), format!("{decided}{came}"));
 }

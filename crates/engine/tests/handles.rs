@@ -5,12 +5,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use offshoot_engine::change::Change;
+use offshoot_engine::exec::{Command, Event};
 use offshoot_engine::gc;
 use offshoot_engine::policy::PolicyDecision;
 use offshoot_engine::{Offshoot, Options, Project, Topic};
 use offshoot_needs::needs;
+use offshoot_protocol::{ExecState, ExitCode};
 use tempfile::TempDir;
 
 type Told = Arc<Mutex<Vec<Topic>>>;
@@ -76,6 +79,36 @@ fn a_workspace_that_is_named_is_forked_if_there_is_none() {
     let fix = world.project.workspace("fix").unwrap();
     assert_eq!(fix.read("/shared").unwrap(), b"shared\n");
     assert_eq!(world.project.workspaces().unwrap().len(), 1);
+}
+
+#[test]
+fn undo_of_a_fresh_fork_deletes_it() {
+    let world = World::new();
+    let fresh = world.project.fork("fresh").unwrap();
+    fresh.undo().unwrap();
+    assert_eq!(fresh.diff().unwrap_err().code, ExitCode::Conflict);
+    assert_eq!(world.project.workspace("fresh").unwrap_err().code, ExitCode::NotFound);
+    assert_eq!(world.project.workspaces().unwrap().len(), 0);
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn a_workspace_in_use_is_told_in_the_envelope() {
+    let world = World::new();
+    let fix = world.project.fork("fix").unwrap();
+    let first = fix.exec(Command::shell("echo ready; sleep 1000")).unwrap();
+    assert!(first.events().any(|event| matches!(event, Event::Output { .. })));
+    let busy = fix.exec(["touch", "new"]).unwrap().wait();
+    assert_eq!(busy.result.state, ExecState::Failed, "{busy:?}");
+    assert_eq!(busy.result.failed_in, Some(ExecState::Preparing), "{busy:?}");
+    assert_eq!(busy.result.error.as_ref().unwrap().code(), ExitCode::Busy);
+    // One that only reads is in nobody's way, and one that waits gets its turn.
+    let reads = fix.exec(Command::new(["cat", "shared"]).read_only(true)).unwrap().wait();
+    assert!(reads.is_success(), "{reads:?}");
+    let waits = fix.exec(Command::new(["touch", "new"]).wait(Duration::from_secs(60))).unwrap();
+    first.cancel();
+    assert!(first.wait().result.interrupted);
+    assert!(waits.wait().is_success(), "{:?}", waits.wait());
 }
 
 #[test]

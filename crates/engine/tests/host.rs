@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use offshoot_engine::exec::{Command, Event, Exec};
 use offshoot_engine::review::Decision;
 use offshoot_engine::{Offshoot, Options, Project};
 use offshoot_needs::needs;
+use offshoot_tests::host::{kill_when_ready, runs};
 
 const ALL: usize = 50;
 const CANCELLED: usize = 10;
@@ -142,20 +143,9 @@ fn a_killed_host_leaves_every_workspace_before_or_after() {
     let scratch = tempfile::tempdir().unwrap();
     let project = project(scratch.path());
     let word = scratch.path().file_name().unwrap().to_str().unwrap();
-    let mut host = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_host", "--nocapture"])
-        .env(HOST, scratch.path())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(host.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("ready") {
-        line.clear();
-        assert_ne!(said.read_line(&mut line).unwrap(), 0, "the host ended");
-    }
-    host.kill().unwrap();
-    host.wait().unwrap();
+    kill_when_ready("a_host", |host| {
+        host.env(HOST, scratch.path());
+    });
     let deadline = Instant::now() + Duration::from_secs(20);
     while runs(word) {
         assert!(Instant::now() < deadline, "a command outlived its host");
@@ -184,14 +174,4 @@ fn a_killed_host_leaves_every_workspace_before_or_after() {
         project.drop_leftover(&left.note.exec).unwrap();
     }
     assert_eq!(project.leftovers().unwrap().len(), 0);
-}
-
-/// Whether a process has a word among its arguments.
-fn runs(word: &str) -> bool {
-    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let own = std::process::id().to_string();
-    processes
-        .filter(|process| process.file_name() != own.as_str())
-        .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
-        .any(|line| String::from_utf8_lossy(&line).contains(word))
 }

@@ -12,3 +12,5 @@ mod order;
 mod same;
 #[path = "worker/support.rs"]
 mod support;
+#[path = "worker/terminal.rs"]
+mod terminal;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_vocabulary::{EffectCategory, Word};
+
 use crate::Source;
 use crate::format::{Effect, Tool, When};
 
-const CATEGORIES: &[&str] =
-    &["read_only", "interactive", "mutating", "networked", "destructive", "host_escape_risk"];
 const STYLES: &[&str] = &["gnu", "posix", "long", "keys", "tar", "none"];
 const ROLES: &[&str] = &[
     "text",
@@ -79,7 +79,7 @@ impl Checker<'_> {
 
     fn categories(&mut self, words: &str) {
         for word in words.split_whitespace() {
-            self.word("category", word, CATEGORIES);
+            self.word("category", word, &EffectCategory::names());
         }
         let has = |category| words.split_whitespace().any(|word| word == category);
         self.demand(!words.trim().is_empty(), || "there is an empty set of categories".to_owned());

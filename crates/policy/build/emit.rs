@@ -4,7 +4,6 @@
 use std::cmp::Reverse;
 
 use crate::Source;
-use crate::category::Category;
 use crate::codes::{HARMLESS, ROLES, STYLES, bit};
 use crate::format::{CredentialLocation, Effect, Tool, Variable, When};
 use crate::writer::Writer;
@@ -133,9 +132,10 @@ impl Writer {
 
     /// Read-only is the empty set.
     fn categories(&mut self, words: &str) {
-        let bits = words.split_whitespace().filter(|word| *word != "read_only").map(|word| {
-            bit(Category::from_word(word).unwrap_or_else(|| panic!("{word} is no category")))
-        });
+        let bits = words
+            .split_whitespace()
+            .filter(|word| *word != "read_only")
+            .map(|word| bit(word.parse().unwrap_or_else(|error| panic!("{error}"))));
         self.byte(bits.fold(0, |set, bit| set | bit));
     }
 

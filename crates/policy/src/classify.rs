@@ -18,9 +18,11 @@ mod source;
 mod tests;
 mod words;
 
-use crate::category::{Categories, Category};
+use offshoot_vocabulary::{CommandPart, EffectCategory};
+
+use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{Judged, PartKind, Reason};
+use crate::judged::{Judged, Reason};
 use crate::knowledge;
 use crate::script::{InputSource, NotUnderstood, Script, ShellWord, Simple};
 
@@ -136,17 +138,17 @@ impl<'a> Classifier<'a> {
         let mut draft = Draft::default();
         draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
         let shown = format!("{name}={}", value.display());
-        self.emit(PartKind::Assignment, vec![ShellWord::new(shown)], draft);
+        self.emit(CommandPart::Assignment, vec![ShellWord::new(shown)], draft);
     }
 
     fn unclear(&mut self, unclear: &NotUnderstood) {
         let mut draft = Draft::default();
-        draft.add(Category::Mutating, unclear.why.clone());
-        self.emit(PartKind::Unclear, vec![ShellWord::new(unclear.text.as_str())], draft);
+        draft.add(EffectCategory::Mutating, unclear.why.clone());
+        self.emit(CommandPart::Unclear, vec![ShellWord::new(unclear.text.as_str())], draft);
     }
 
     /// Puts down what was found, with what the wrappers bring.
-    fn emit(&mut self, part: PartKind, words: Vec<ShellWord>, draft: Draft) {
+    fn emit(&mut self, part: CommandPart, words: Vec<ShellWord>, draft: Draft) {
         let Draft { categories, mut reasons, mut paths, .. } = draft;
         let mut wrapped = Categories::READ_ONLY;
         for wrapper in &self.wrappers {
@@ -162,8 +164,9 @@ impl<'a> Classifier<'a> {
 }
 
 /// Whether each category has a reason.
-fn explained(mut categories: impl Iterator<Item = Category>, reasons: &[Reason]) -> bool {
+fn explained(mut categories: impl Iterator<Item = EffectCategory>, reasons: &[Reason]) -> bool {
     categories.all(|category| {
-        category == Category::ReadOnly || reasons.iter().any(|reason| reason.category == category)
+        category == EffectCategory::ReadOnly
+            || reasons.iter().any(|reason| reason.category == category)
     })
 }

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::category::{Categories, Category};
+use offshoot_vocabulary::{CommandPart, EffectCategory, PathAccess};
+
+use crate::category::Categories;
 use crate::script::ShellWord;
 
 /// One thing that a script does, and what kind of thing that is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
     /// What part of a simple command this is.
-    pub part: PartKind,
+    pub part: CommandPart,
     /// The program and its arguments, wrappers removed; for other parts, what people should see.
     pub words: Vec<ShellWord>,
     /// The wrappers that were looked through, outermost first: `sudo`, `env`, `xargs`, `sh -c`.
@@ -50,7 +52,7 @@ impl Judged {
 
     /// The name of the program, without the folders that lead to it.
     pub fn program(&self) -> Option<String> {
-        let word = self.words.first().filter(|_| self.part == PartKind::Program)?.literal()?;
+        let word = self.words.first().filter(|_| self.part == CommandPart::Program)?.literal()?;
         word.rsplit('/').next().map(str::to_owned)
     }
 
@@ -63,35 +65,9 @@ impl Judged {
     /// Whether all that reaches beyond the workspace is that files are written or deleted there.
     pub fn only_writes_outside(&self) -> bool {
         let mut reaching =
-            self.reasons.iter().filter(|reason| reason.category == Category::HostEscapeRisk);
-        let writes = self.paths.iter().any(|touched| touched.access != AccessKind::Read);
+            self.reasons.iter().filter(|reason| reason.category == EffectCategory::HostEscapeRisk);
+        let writes = self.paths.iter().any(|touched| touched.access != PathAccess::Read);
         writes && reaching.all(|reason| reason.why.ends_with(OUTSIDE))
-    }
-}
-
-/// What part of a simple command was judged. Rules that name a program are about programs alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PartKind {
-    /// A program with its arguments.
-    #[default]
-    Program,
-    /// A redirection.
-    Redirection,
-    /// A variable that is set.
-    Assignment,
-    /// Something that could not be understood.
-    Unclear,
-}
-
-impl PartKind {
-    /// Its name in documents and rules.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Program => "program",
-            Self::Redirection => "redirection",
-            Self::Assignment => "assignment",
-            Self::Unclear => "unclear",
-        }
     }
 }
 
@@ -99,7 +75,7 @@ impl PartKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// The category.
-    pub category: Category,
+    pub category: EffectCategory,
     /// Why it has it.
     pub why: Cow<'static, str>,
 }
@@ -108,29 +84,7 @@ pub struct Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedPath {
     /// What is done to it.
-    pub access: AccessKind,
+    pub access: PathAccess,
     /// Absolute, without `.` and `..`, as far as that can be said without looking.
     pub path: String,
-}
-
-/// What is done to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessKind {
-    /// It is read.
-    Read,
-    /// It is made or changed.
-    Write,
-    /// It goes.
-    Delete,
-}
-
-impl AccessKind {
-    /// Its name in documents and rules.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Delete => "delete",
-        }
-    }
 }

@@ -10,7 +10,6 @@ mod context;
 mod error;
 mod judged;
 mod knowledge;
-mod layer;
 mod options;
 mod parse;
 mod policy;
@@ -19,13 +18,14 @@ mod rules;
 pub mod script;
 mod verdict;
 
-pub use category::{Categories, Category};
+pub use category::Categories;
 pub use classify::classify;
 pub use context::Context;
 pub use error::{PolicyError, Problem};
-pub use judged::{AccessKind, Judged, PartKind, Reason, TouchedPath};
-pub use layer::Layer;
-pub use offshoot_vocabulary::{Network, PolicyDecision};
+pub use judged::{Judged, Reason, TouchedPath};
+pub use offshoot_vocabulary::{
+    CommandPart, EffectCategory, Network, PathAccess, PolicyDecision, PolicyLayer,
+};
 pub use options::{LayerSource, NamedText, PolicyOptions, REGO_TIMEOUT};
 pub use parse::{MAX_TEXT, parse_argv, parse_text};
 pub use policy::Policy;

@@ -1,8 +1,7 @@
 //! What is decided by.
 
+use offshoot_vocabulary::PolicyLayer;
 use std::time::Duration;
-
-use crate::layer::Layer;
 
 /// How long a file of Rego may take for one decision, where nothing else is said.
 pub const REGO_TIMEOUT: Duration = Duration::from_millis(100);
@@ -47,7 +46,7 @@ impl PolicyOptions {
 #[derive(Clone, Debug)]
 pub struct LayerSource {
     /// Whose they are; never what is built in.
-    pub layer: Layer,
+    pub layer: PolicyLayer,
     /// The rules as TOML.
     pub toml: Option<NamedText>,
     /// The rules as Rego.

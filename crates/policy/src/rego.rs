@@ -24,11 +24,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_vocabulary::PolicyDecision;
+use offshoot_vocabulary::{PolicyDecision, PolicyLayer};
 
 use crate::context::Context;
 use crate::error::Problem;
-use crate::layer::Layer;
 use crate::options::NamedText;
 use crate::verdict::part::PartVerdict;
 use crate::verdict::rule_info::RuleInfo;
@@ -42,7 +41,7 @@ use module::Module;
 /// A file of Rego.
 #[derive(Debug)]
 pub(crate) struct RegoFile {
-    layer: Layer,
+    layer: PolicyLayer,
     name: Arc<str>,
     policy: Module,
 }
@@ -58,7 +57,7 @@ pub(crate) struct Wish {
 
 impl RegoFile {
     /// Reads a file.
-    pub(crate) fn load(layer: Layer, file: &NamedText) -> Result<Self, Problem> {
+    pub(crate) fn load(layer: PolicyLayer, file: &NamedText) -> Result<Self, Problem> {
         let policy = Module::load(&file.name, &file.text)?;
         Ok(Self { layer, name: Arc::from(file.name.as_str()), policy })
     }
@@ -68,7 +67,7 @@ impl RegoFile {
         self.policy.warnings().iter().map(|warning| format!("{}: {warning}", self.name))
     }
 
-    pub(crate) fn layer(&self) -> Layer {
+    pub(crate) fn layer(&self) -> PolicyLayer {
         self.layer
     }
 

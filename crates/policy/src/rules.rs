@@ -12,8 +12,9 @@ mod prefixes;
 pub(crate) mod remedy;
 mod rule;
 
+use offshoot_vocabulary::CommandPart;
+
 use crate::context::Context;
-use crate::judged::PartKind;
 use crate::verdict::part::PartVerdict;
 use crate::verdict::remedy::Remedy;
 use built_in::{Opinion, built_in, effective};
@@ -84,7 +85,7 @@ impl Rules {
         let Some(said) = self.user.say(facts) else {
             let default = self.user.defaults.in_place(facts.categories, network);
             let own = self.user.defaults.strictest(facts.categories);
-            let may_widen = facts.judged.part != PartKind::Unclear;
+            let may_widen = facts.judged.part != CommandPart::Unclear;
             return match default {
                 Some(default) if may_widen || default.decision >= stands.decision => (default, own),
                 _ => (stands, own),

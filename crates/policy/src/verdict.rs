@@ -8,10 +8,11 @@ pub(crate) mod rule_info;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::category::{Categories, Category};
+use offshoot_vocabulary::{EffectCategory, PolicyDecision};
+
+use crate::category::Categories;
 use crate::judged::Judged;
 use appeal::Appeal;
-use offshoot_vocabulary::PolicyDecision;
 use part::PartVerdict;
 use remedy::Remedy;
 use rule_info::RuleInfo;
@@ -37,13 +38,13 @@ pub struct Verdict {
 
 impl Verdict {
     /// The first part of this category.
-    pub fn first_part(&self, category: Category) -> Option<&Judged> {
+    pub fn first_part(&self, category: EffectCategory) -> Option<&Judged> {
         let mut parts = self.parts.iter().map(|part| &part.judged);
         parts.find(|judged| judged.categories.contains(category))
     }
 
     /// The worst of the categories.
-    pub fn category(&self) -> Category {
+    pub fn category(&self) -> EffectCategory {
         self.categories.worst()
     }
 

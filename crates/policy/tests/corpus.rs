@@ -12,7 +12,7 @@ mod tally;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_policy::Category;
+use offshoot_policy::EffectCategory;
 
 use crate::entry::Entry;
 use crate::tally::{Found, Tally};
@@ -66,8 +66,8 @@ fn every_command_is_there_once_and_its_categories_agree() {
     for entry in &both {
         assert!(seen.insert(entry.shown()), "twice: {}", entry.shown());
         let expected = entry.expected();
-        let destroys = expected.contains(Category::Destructive);
-        assert!(!destroys || expected.contains(Category::Mutating), "{}", entry.shown());
+        let destroys = expected.contains(EffectCategory::Destructive);
+        assert!(!destroys || expected.contains(EffectCategory::Mutating), "{}", entry.shown());
         assert_eq!(expected.to_string(), entry.is, "{}", entry.shown());
     }
 }

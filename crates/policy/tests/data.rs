@@ -24,7 +24,7 @@ mod writer;
 
 use offshoot_policy as category;
 
-use category::{Categories, Category};
+use category::{Categories, EffectCategory};
 use index::Index;
 use table::{Known, Language, Role, Style, Tool};
 
@@ -172,8 +172,11 @@ fn options_are_read_as_they_were_meant() {
         (effect.write_with, effect.only, effect.except),
         (&["-f", "-v"][..], &["a", "b*"][..], &["c"][..])
     );
-    assert_eq!(effect.adds, Categories::only(Category::Mutating).with(Category::Destructive));
-    assert_eq!(effect.is, Some(Categories::only(Category::Networked)));
+    assert_eq!(
+        effect.adds,
+        Categories::only(EffectCategory::Mutating).with(EffectCategory::Destructive)
+    );
+    assert_eq!(effect.is, Some(Categories::only(EffectCategory::Networked)));
     let operands = effect.operands.expect("operands");
     assert_eq!(operands.ahead, [Role::Text, Role::Text, Role::Read]);
     assert_eq!(operands.rest, Role::LastWrite);
@@ -222,10 +225,10 @@ fn tools_are_read_as_they_were_meant() {
     assert_eq!((when.at_least, when.at_most), (0, 300));
     assert_eq!((when.words, when.with, when.without), (&["+*"][..], &["-f"][..], &[][..]));
     assert_eq!((when.adds, when.why), (Categories::READ_ONLY, "does more"));
-    assert_eq!(when.is, Some(Categories::only(Category::Mutating)));
+    assert_eq!(when.is, Some(Categories::only(EffectCategory::Mutating)));
     let [("s", sub)] = tool.subs else { panic!("{:?}", tool.subs) };
     assert!(tool.default.is_some_and(|default| std::ptr::eq(default, *sub)));
-    assert_eq!(sub.is, Categories::only(Category::HostEscapeRisk));
+    assert_eq!(sub.is, Categories::only(EffectCategory::HostEscapeRisk));
     assert_eq!((sub.style, sub.language), (Style::Long, Language::Other("lua")));
     let [("t", inner)] = sub.subs else { panic!("{:?}", sub.subs) };
     assert_eq!((inner.style, inner.language, inner.appends), (Style::Keys, Language::Sed, true));
@@ -252,7 +255,7 @@ fn variables_and_places_are_read_as_they_were_meant() {
     assert_eq!(variables.iter().map(|variable| variable.name).collect::<Vec<_>>(), ["A", "B_*"]);
     let last = &variables[1];
     assert_eq!((last.harmless, last.lasting, last.why), (&["0", "no"][..], true, "runs it"));
-    assert_eq!(last.adds, Categories::only(Category::Mutating));
+    assert_eq!(last.adds, Categories::only(EffectCategory::Mutating));
     let places: Vec<_> =
         index.places().expect("places").iter().map(|p| (p.home, p.path, p.why)).collect();
     assert_eq!(places, [(true, ".a", "keys"), (true, ".b", "keys"), (false, "etc/c", "keys")]);

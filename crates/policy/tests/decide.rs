@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_policy::{
-    Context, Layer, LayerSource, NamedText, Network, Policy, PolicyDecision, PolicyError,
+    Context, LayerSource, NamedText, Network, Policy, PolicyDecision, PolicyError, PolicyLayer,
     PolicyOptions, Verdict, parse_argv, parse_text,
 };
 
@@ -19,8 +19,8 @@ fn context() -> Context {
     }
 }
 
-fn try_engine(layers: &[(Layer, &str)]) -> Result<Policy, PolicyError> {
-    let source = |(layer, rules): &(Layer, &str)| LayerSource {
+fn try_engine(layers: &[(PolicyLayer, &str)]) -> Result<Policy, PolicyError> {
+    let source = |(layer, rules): &(PolicyLayer, &str)| LayerSource {
         layer: *layer,
         toml: Some(NamedText {
             name: format!("{layer}.toml"),
@@ -33,13 +33,13 @@ fn try_engine(layers: &[(Layer, &str)]) -> Result<Policy, PolicyError> {
 }
 
 #[track_caller]
-fn decide(layers: &[(Layer, &str)], text: &str) -> Verdict {
+fn decide(layers: &[(PolicyLayer, &str)], text: &str) -> Verdict {
     let policy = try_engine(layers).unwrap_or_else(|error| panic!("{error}"));
     policy.decide(&parse_text(text.as_bytes()), &context())
 }
 
 #[track_caller]
-fn check(layers: &[(Layer, &str)], text: &str, wanted: PolicyDecision) {
+fn check(layers: &[(PolicyLayer, &str)], text: &str, wanted: PolicyDecision) {
     let verdict = decide(layers, text);
     assert_eq!(verdict.decision, wanted, "{text}: {verdict:#?}");
 }
@@ -68,7 +68,7 @@ fn what_is_built_in() {
 
 #[test]
 fn a_list_of_arguments_is_decided_without_a_shell() {
-    let policy = try_engine(&[(Layer::Project, NO_FORCE_PUSH)]).unwrap();
+    let policy = try_engine(&[(PolicyLayer::Project, NO_FORCE_PUSH)]).unwrap();
     let denied = policy.decide(&parse_argv(&["git", "push", "--force"]), &context());
     assert_eq!(denied.decision, Deny);
     let plain = policy.decide(&parse_argv(&["echo", "; git push --force"]), &context());
@@ -77,32 +77,36 @@ fn a_list_of_arguments_is_decided_without_a_shell() {
 
 #[test]
 fn examples_are_read_as_the_shell_reads_them() {
-    check(&[(Layer::User, NO_FORCE_PUSH)], "for r in a b; do git push --force $r; done", Deny);
+    check(
+        &[(PolicyLayer::User, NO_FORCE_PUSH)],
+        "for r in a b; do git push --force $r; done",
+        Deny,
+    );
     let wrong = NO_FORCE_PUSH.replace("echo 'git push --force'", "x=$(git push --force)");
-    let error = try_engine(&[(Layer::User, &wrong)]).unwrap_err().to_string();
+    let error = try_engine(&[(PolicyLayer::User, &wrong)]).unwrap_err().to_string();
     assert!(error.contains("the rule `no-force-push` fits `x=$(git push --force)`"), "{error}");
 }
 
 #[test]
 fn a_rule_that_widens_covers_its_program_alone() {
     let cat = "[[rule]]\nname = \"cat\"\ndecision = \"allow\"\nprefix = [\"cat\"]\n";
-    check(&[(Layer::User, cat)], "cat ~/.ssh/id_rsa", Allow);
-    check(&[(Layer::Project, cat)], "cat ~/.ssh/id_rsa", RequireApproval);
-    check(&[(Layer::User, cat)], "env cat ~/.ssh/id_rsa", Allow);
-    check(&[(Layer::User, cat)], "sudo cat ~/.ssh/id_rsa", RequireApproval);
-    check(&[(Layer::User, cat)], "cat x > /etc/passwd", RequireApproval);
-    check(&[(Layer::User, cat)], "sudo sh -c 'cat x'", RequireApproval);
-    check(&[(Layer::User, cat)], "LD_PRELOAD=./x.so cat ~/.ssh/id_rsa", AllowWithCheckpoint);
-    check(&[(Layer::User, cat)], "cat ~/.ssh/id_rsa; docker run x", RequireApproval);
+    check(&[(PolicyLayer::User, cat)], "cat ~/.ssh/id_rsa", Allow);
+    check(&[(PolicyLayer::Project, cat)], "cat ~/.ssh/id_rsa", RequireApproval);
+    check(&[(PolicyLayer::User, cat)], "env cat ~/.ssh/id_rsa", Allow);
+    check(&[(PolicyLayer::User, cat)], "sudo cat ~/.ssh/id_rsa", RequireApproval);
+    check(&[(PolicyLayer::User, cat)], "cat x > /etc/passwd", RequireApproval);
+    check(&[(PolicyLayer::User, cat)], "sudo sh -c 'cat x'", RequireApproval);
+    check(&[(PolicyLayer::User, cat)], "LD_PRELOAD=./x.so cat ~/.ssh/id_rsa", AllowWithCheckpoint);
+    check(&[(PolicyLayer::User, cat)], "cat ~/.ssh/id_rsa; docker run x", RequireApproval);
 }
 
 #[test]
 fn paths_are_what_commands_touch() {
     let rule = "[[rule]]\nname = \"keep\"\ndecision = \"deny\"\npath = \".git/**\"\naccess = \"delete\"\n\
                 matches = [\"rm -rf .git\", \"cd .git && rm -f config\"]\nnot_matches = [\"cat .git/config\"]\n";
-    check(&[(Layer::Project, rule)], "rm -rf ./.git", Deny);
-    check(&[(Layer::Project, rule)], "rm -rf /users/me/work/.git/hooks", Deny);
-    check(&[(Layer::Project, rule)], "rm -rf build", AllowWithCheckpoint);
+    check(&[(PolicyLayer::Project, rule)], "rm -rf ./.git", Deny);
+    check(&[(PolicyLayer::Project, rule)], "rm -rf /users/me/work/.git/hooks", Deny);
+    check(&[(PolicyLayer::Project, rule)], "rm -rf build", AllowWithCheckpoint);
 }
 
 #[test]
@@ -123,7 +127,7 @@ fn a_remedy_lets_it_run() {
         let verdict = decide(&[], text);
         assert_eq!(verdict.decision, RequireApproval, "{text}");
         let rule = verdict.remedy().and_then(|remedy| remedy.rule).expect(text);
-        let after = decide(&[(Layer::User, &rule)], text);
+        let after = decide(&[(PolicyLayer::User, &rule)], text);
         assert!(after.decision.runs(), "{text}\n{rule}\n{after:#?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::{Categories, Category, Context, Network, classify, parse_text};
+use offshoot_policy::{Categories, Context, EffectCategory, Network, classify, parse_text};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -82,7 +82,10 @@ fn judge(text: &str) -> (Categories, String) {
 }
 
 fn categories(words: &str) -> Categories {
-    words.split_whitespace().map(|word| Category::from_word(word).expect("a category")).collect()
+    words
+        .split_whitespace()
+        .map(|word| word.parse::<EffectCategory>().expect("a category"))
+        .collect()
 }
 
 #[track_caller]

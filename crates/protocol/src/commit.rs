@@ -1,4 +1,4 @@
-//! Documents about what comes home: `commit` and `pull`.
+//! Documents about what is committed: `commit` and `pull`.
 
 use offshoot_vocabulary::{ConflictKindDoc, ExitCode, HeldReasonDoc, SettleOutcome};
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ pub struct HeldDoc {
     /// What it is, where that says more, such as `a git hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The option that brings it home, where there is one.
+    /// The option that commits it, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
 }
@@ -45,9 +45,9 @@ pub struct ClashDoc {
 pub struct CommitDoc {
     /// The workspace.
     pub workspace: String,
-    /// Whether files came home. False for a dry run, where nothing was to be brought, and where there are conflicts.
+    /// Whether files were committed. False for a dry run, where nothing was to be brought, and where there are conflicts.
     pub committed: bool,
-    /// Only asked what would come home.
+    /// Only asked what would be committed.
     pub dry_run: bool,
     /// What is said about it.
     pub message: String,
@@ -62,7 +62,7 @@ pub struct CommitDoc {
     pub meanwhile: u64,
     /// What stands in the way; nothing was changed where there is any.
     pub conflicts: Vec<ClashDoc>,
-    /// What of the held back does not fit to what came home; the workspace has it as conflicts.
+    /// What of the held back does not fit to what was committed; the workspace has it as conflicts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept_conflicts: Vec<ClashDoc>,
     /// The commands whose work it is, oldest first.

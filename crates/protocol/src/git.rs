@@ -23,7 +23,7 @@ pub struct GitCommitDoc {
     pub subject: String,
 }
 
-/// What became of a git commit of what came home, or would.
+/// What became of a git commit of what reached the folder, or would.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitOutcomeDoc {
     /// Its id; null where none was made, and where a new one would be.
@@ -49,7 +49,7 @@ pub struct GitOutcomeDoc {
     /// The hooks of the repository that were not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks_skipped: Vec<String>,
-    /// Why none was made, where it failed. The files came home all the same.
+    /// Why none was made, where it failed. The files reached the folder all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
 }

@@ -46,7 +46,7 @@ pub struct ReviewPieceDoc {
 /// A path to decide about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewItemDoc {
-    /// The path at which it comes home.
+    /// The path at which it is committed.
     pub path: Text,
     /// What happened to it.
     pub kind: ChangeKindDoc,
@@ -77,7 +77,7 @@ pub struct ReviewListDoc {
     pub snapshot: String,
     /// The paths, in order.
     pub items: Vec<ReviewItemDoc>,
-    /// What a commit would change in its metadata alone, by path. These are not in `items`: they come home with a commit of everything.
+    /// What a commit would change in its metadata alone, by path. These are not in `items`: a commit of everything takes them along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metadata_changes: Vec<ChangeDoc>,
     /// Why a commit would be refused, beside conflicts.
@@ -86,7 +86,7 @@ pub struct ReviewListDoc {
     /// What would become of repositories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<RepositoryNoteDoc>,
-    /// Paths that would come home and were changed in the folder since it was last read.
+    /// Paths that would be committed and were changed in the folder since it was last read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<Text>,
 }

@@ -59,7 +59,7 @@ pub struct StatusDoc {
     /// may do something else with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<Text>,
-    /// Those of `folders` that are gone. Nothing can be brought home to them.
+    /// Those of `folders` that are gone. Nothing can be committed to them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_folders: Vec<Text>,
     /// How many checkpoints it has.

@@ -25,7 +25,7 @@ pub struct InForce {
     /// Directories that are masked.
     pub hidden: Vec<PathBuf>,
     /// Directories in which projects may lie and of which nothing stays.
-    pub scratch: Vec<Scratch>,
+    pub scratch: Vec<DiscardedDirectory>,
     /// Directories that outlive it.
     pub caches: Vec<&'static str>,
     /// Who renames directories.
@@ -57,7 +57,7 @@ impl InForce {
 
 /// A directory that the command could write and of which nothing stays; what it wrote can be looked at until the keeper ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scratch {
+pub struct DiscardedDirectory {
     /// Where the command saw it, which is where the host has a directory of its own.
     pub path: PathBuf,
     pub(crate) top: Top,

@@ -15,7 +15,7 @@ use crate::error::{Result, SandboxError, system};
 use crate::message::{Buffer, Kind};
 use crate::running::{Observer, Running, Status, Timeout};
 use crate::script::CommandStrings;
-use crate::spec::Command;
+use crate::spec::Program;
 use offshoot_vocabulary::Network;
 
 /// How many may wait at the door.
@@ -44,7 +44,7 @@ pub struct JoinedEnd {
 
 /// Starts a command, which must have a terminal, beside the one whose door this is. It is confined like that one; where they would not
 /// have the same network, nothing is started. `Full` where no more can join, `Lost` where nobody is behind the door any more.
-pub fn join(door: &Path, command: &Command, network: Network) -> Result<Joined> {
+pub fn join(door: &Path, command: &Program, network: Network) -> Result<Joined> {
     let terminal = command.terminal.as_ref().ok_or(SandboxError::Lost)?;
     let socket = at_door(door, |socket, address| connect(socket, address));
     let socket = socket.map_err(|_| SandboxError::Lost)?;
@@ -108,7 +108,7 @@ impl Joined {
     }
 }
 
-fn say_what_to_run(buffer: &mut Buffer, socket: &OwnedFd, command: &Command) -> Result<()> {
+fn say_what_to_run(buffer: &mut Buffer, socket: &OwnedFd, command: &Program) -> Result<()> {
     let CommandStrings { programs, arguments, environment, directory } =
         CommandStrings::new(command)?;
     let numbers = [&programs, &arguments, &environment].map(|list| list.len() as i64);

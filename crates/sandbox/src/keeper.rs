@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::in_force::Scratch;
+use crate::in_force::DiscardedDirectory;
 use crate::message::{Buffer, Kind, Top};
 use crate::sys;
 
@@ -43,7 +43,7 @@ impl Keeper {
     }
 
     /// Opens a directory of what is thrown away.
-    pub fn open_scratch(&self, scratch: &Scratch) -> io::Result<OwnedFd> {
+    pub fn open_scratch(&self, scratch: &DiscardedDirectory) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         self.open_below(scratch.top, b"", flags)
     }

@@ -28,7 +28,7 @@ mod sys;
 
 pub use cancel::{Cancel, Requests};
 pub use error::{Result, SandboxError};
-pub use in_force::{InForce, Renames, Restriction, Scratch};
+pub use in_force::{DiscardedDirectory, InForce, Renames, Restriction};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
@@ -37,7 +37,7 @@ pub use probe::{attempt, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    CacheMount, Command, Files, FolderMount, Limits, Overlay, Spec, Stdin, Terminal, Upper,
-    WorkspaceMount, WrittenFile,
+    CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Stdin, Terminal,
+    UpperDirectories, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;

@@ -4,7 +4,7 @@ use crate::cancel::Requests;
 use crate::error::SandboxError;
 use crate::launch::launch;
 use crate::running::{Flow, Observer, Stream, Timeout};
-use crate::spec::{Command, Files, Limits, Overlay, Spec, Stdin, WorkspaceMount};
+use crate::spec::{Files, Limits, Overlay, Program, Spec, Stdin, WorkspaceMount};
 use offshoot_vocabulary::Network;
 
 /// Whether a command can be confined on these files.
@@ -37,7 +37,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         limits: Limits::default(),
         door: None,
         broker: false,
-        command: Command {
+        command: Program {
             arguments: arguments.iter().map(Into::into).collect(),
             environment: Vec::new(),
             directory: "/tmp/workspace".into(),

@@ -9,10 +9,10 @@ use offshoot_vocabulary::{HomeView, Network};
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
-use crate::in_force::Scratch;
+use crate::in_force::DiscardedDirectory;
 use crate::message::Top;
 use crate::spec::{
-    CacheMount, Command, Files, FolderMount, Limits, Overlay, Spec, Terminal, Upper,
+    CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Terminal, UpperDirectories,
     WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
@@ -193,12 +193,13 @@ impl Script {
     }
 
     /// What is thrown away and may hold projects, where the home looks like this.
-    pub(crate) fn scratch(&self, view: HomeView) -> Vec<Scratch> {
+    pub(crate) fn scratch(&self, view: HomeView) -> Vec<DiscardedDirectory> {
         let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
         let home = self.home.as_ref().filter(|_| view == HomeView::ThrowAway);
-        let home = home.map(|home| Scratch { path: path(&home.path), top: Top::Home });
+        let home = home.map(|home| DiscardedDirectory { path: path(&home.path), top: Top::Home });
         let beside = self.beside.as_ref();
-        let beside = beside.map(|beside| Scratch { path: path(beside), top: Top::Beside });
+        let beside =
+            beside.map(|beside| DiscardedDirectory { path: path(beside), top: Top::Beside });
         home.into_iter().chain(beside).collect()
     }
 
@@ -253,7 +254,7 @@ fn caches(mounts: &[CacheMount]) -> Result<Vec<CacheScript>> {
     mounts.iter().take(MOST_CACHES).map(cache).collect()
 }
 
-fn upper_script(upper: &Upper) -> Result<UpperScript> {
+fn upper_script(upper: &UpperDirectories) -> Result<UpperScript> {
     Ok(UpperScript { directory: c_path(&upper.directory)?, work: c_path(&upper.work)? })
 }
 
@@ -298,7 +299,7 @@ fn beside(target: &Path, private: &[PathBuf], home: Option<&Path>) -> Option<Pat
 
 fn home_script(home: &Path) -> Result<HomeScript> {
     // The scratch directory is mounted over the home, whose own files are reached as the current directory.
-    let upper = Upper { directory: home.join("upper"), work: home.join("work") };
+    let upper = UpperDirectories { directory: home.join("upper"), work: home.join("work") };
     let upper = Some(upper_script(&upper)?);
     let (lower, data, look_up) = (vec![c".".to_owned()], Vec::new(), Vec::new());
     let overlay = OverlayScript { lower, data, upper, look_up };
@@ -363,7 +364,7 @@ pub(crate) struct CommandStrings {
 }
 
 impl CommandStrings {
-    pub(crate) fn new(command: &Command) -> Result<Self> {
+    pub(crate) fn new(command: &Program) -> Result<Self> {
         Ok(Self {
             programs: programs(command)?,
             arguments: all(&command.arguments, "an argument")?,
@@ -374,7 +375,7 @@ impl CommandStrings {
 }
 
 /// Where the program may be.
-fn programs(command: &Command) -> Result<Vec<CString>> {
+fn programs(command: &Program) -> Result<Vec<CString>> {
     let Some(program) = command.arguments.first() else { return Ok(Vec::new()) };
     if program.as_bytes().contains(&b'/') {
         return Ok(vec![c_string(program, "the program")?]);
@@ -390,7 +391,7 @@ fn programs(command: &Command) -> Result<Vec<CString>> {
     candidates.collect()
 }
 
-fn environment(command: &Command) -> Result<Vec<CString>> {
+fn environment(command: &Program) -> Result<Vec<CString>> {
     let variables = command.environment.iter().map(|(name, value)| {
         let variable = [name.as_bytes(), b"=", value.as_bytes()].concat();
         c_string(OsStr::from_bytes(&variable), "a variable")

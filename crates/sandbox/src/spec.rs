@@ -27,7 +27,7 @@ pub struct Spec {
     /// Where others can join, from [`make_door`](crate::make_door).
     pub door: Option<OwnedFd>,
     /// What to run.
-    pub command: Command,
+    pub command: Program,
 }
 
 impl Spec {
@@ -102,14 +102,14 @@ pub struct Overlay {
     /// What only holds bytes of files that the lowest of those describes.
     pub data: Vec<PathBuf>,
     /// Where changes go; none where nothing can be written.
-    pub upper: Option<Upper>,
+    pub upper: Option<UpperDirectories>,
     /// Directories of the workspace to look up once before the command starts.
     pub look_up: Vec<PathBuf>,
 }
 
 /// Where the changes to stacked layers go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Upper {
+pub struct UpperDirectories {
     /// The directory for them.
     pub directory: PathBuf,
     /// A fresh directory beside it, for the kernel's own use.
@@ -129,9 +129,9 @@ pub struct Limits {
     pub memory: Option<u64>,
 }
 
-/// What to run.
+/// The program to run, and what it is given.
 #[derive(Debug)]
-pub struct Command {
+pub struct Program {
     /// The program and its arguments. A program without a slash is looked for in the `PATH` of `environment`.
     pub arguments: Vec<OsString>,
     /// All of its environment.

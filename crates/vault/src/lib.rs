@@ -73,7 +73,7 @@ pub use name::{NameError, check_name, name_from};
 pub use operation::{
     CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,
 };
-pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};
+pub use refs::{Binding, Checkpoint, CheckpointState, WorkspaceRecord, WorkspaceState, bound_path};
 pub use registry::import::FromArchive;
 pub use registry::moved::MovedFolder;
 pub use registry::{Created, ListedVault, VaultRegistry, VaultRegistryError};

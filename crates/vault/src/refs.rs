@@ -12,7 +12,7 @@ use crate::error::{Result, VaultError};
 
 /// A named, mutable line of snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Workspace {
+pub struct WorkspaceRecord {
     /// Its id, which stays when it is renamed.
     pub id: Id,
     /// Its name, unique in the vault.
@@ -136,7 +136,7 @@ pub(crate) fn head_snapshot(row: &RefRow) -> Result<Id> {
     Ok(from_json::<HeadState>("the head", &row.value)?.snapshot)
 }
 
-impl Workspace {
+impl WorkspaceRecord {
     pub(crate) fn row(&self) -> RefRow {
         RefRow { scope: String::new(), name: Some(self.name.clone()), value: to_json(&self.state) }
     }
@@ -275,7 +275,7 @@ pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
     Ok(match key.kind.as_str() {
         "head" => vec![head_snapshot(&row)?],
         WORKSPACE => {
-            let state = Workspace::from_row(key, row)?.state;
+            let state = WorkspaceRecord::from_row(key, row)?.state;
             vec![state.head, state.base]
         }
         CHECKPOINT => vec![Checkpoint::from_row(key, row)?.state.snapshot],

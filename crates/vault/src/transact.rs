@@ -17,11 +17,13 @@ use crate::audit::audit_chain;
 use crate::error::Result;
 use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::refs::{
-    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_row,
+    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key, head_row,
     head_snapshot, key, to_json,
 };
 use crate::snapshot::Snapshot;
 
+/// Where the id of the vault is kept.
+pub(crate) const VAULT: &str = "vault";
 /// Where the id of the last apply that was recorded is kept.
 pub(crate) const APPLIED: &str = "applied";
 /// Where the path of the git directory is kept that somebody let go of.
@@ -204,7 +206,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
 
     /// Records which vault this is and the name that it is made with.
     pub(crate) fn record_vault(&mut self, id: &Id, name: &str) -> Result<()> {
-        self.writer.set_meta("vault", id.as_bytes())?;
+        self.writer.set_meta(VAULT, id.as_bytes())?;
         Ok(self.writer.set_meta("name", name.as_bytes())?)
     }
 
@@ -240,14 +242,14 @@ impl<'a, 'b> Transaction<'a, 'b> {
     }
 
     /// A workspace by its id.
-    pub fn workspace(&mut self, id: &Id) -> Result<Option<Workspace>> {
+    pub fn workspace(&mut self, id: &Id) -> Result<Option<WorkspaceRecord>> {
         let key = key(WORKSPACE, id);
         let row = self.current(key.clone())?;
-        row.map(|row| Workspace::from_row(&key, row)).transpose()
+        row.map(|row| WorkspaceRecord::from_row(&key, row)).transpose()
     }
 
     /// Makes or changes a workspace.
-    pub fn set_workspace(&mut self, workspace: &Workspace) -> Result<()> {
+    pub fn set_workspace(&mut self, workspace: &WorkspaceRecord) -> Result<()> {
         self.set(key(WORKSPACE, &workspace.id), Some(workspace.row()))
     }
 

@@ -19,12 +19,12 @@ use crate::import::cache;
 use crate::lock::vault_lock::VaultLock;
 use crate::operation::Scope;
 use crate::refs::{
-    Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, bindings, head_key, head_snapshot,
+    Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, bindings, head_key, head_snapshot,
     reachable_heads,
 };
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction};
+use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction, VAULT};
 
 /// At most so many ids are looked for that start alike: enough to choose from.
 pub(crate) const MOST_FITTING: u32 = 10;
@@ -336,22 +336,22 @@ impl Vault {
     }
 
     /// All workspaces, oldest first.
-    pub fn workspaces(&self) -> Result<Vec<Workspace>> {
+    pub fn workspaces(&self) -> Result<Vec<WorkspaceRecord>> {
         let rows = self.read(|reader| Ok(reader.refs(WORKSPACE)?))?;
-        rows.into_iter().map(|(key, row)| Workspace::from_row(&key, row)).collect()
+        rows.into_iter().map(|(key, row)| WorkspaceRecord::from_row(&key, row)).collect()
     }
 
     /// The workspace of an id.
-    pub fn workspace(&self, id: &Id) -> Result<Option<Workspace>> {
+    pub fn workspace(&self, id: &Id) -> Result<Option<WorkspaceRecord>> {
         let key = RefKey { kind: WORKSPACE.to_owned(), id: id.to_string() };
         let row = self.read(|reader| Ok(reader.get_ref(&key)?))?;
-        row.map(|row| Workspace::from_row(&key, row)).transpose()
+        row.map(|row| WorkspaceRecord::from_row(&key, row)).transpose()
     }
 
     /// The workspace of a name.
-    pub fn workspace_named(&self, name: &str) -> Result<Option<Workspace>> {
+    pub fn workspace_named(&self, name: &str) -> Result<Option<WorkspaceRecord>> {
         let found = self.read(|reader| Ok(reader.ref_by_name(WORKSPACE, "", name)?))?;
-        found.map(|(key, row)| Workspace::from_row(&key, row)).transpose()
+        found.map(|(key, row)| WorkspaceRecord::from_row(&key, row)).transpose()
     }
 
     /// The ids of workspaces by their last operation, newest first.
@@ -369,6 +369,12 @@ impl Vault {
     /// The host directories that the vault is bound to, the top of the tree first.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
         self.read(bindings)
+    }
+
+    /// The id that the catalog itself says the vault has.
+    pub fn recorded_id(&self) -> Result<Option<Id>> {
+        let recorded = self.read(|reader| Ok(reader.meta(VAULT)?))?;
+        Ok(recorded.and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes))
     }
 
     /// The path of the git directory that somebody let go of last.

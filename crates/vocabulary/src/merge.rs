@@ -125,7 +125,7 @@ words! {
 }
 
 words! {
-    /// Which times files get that come home.
+    /// Which times committed files get.
     pub enum CommitTimes, default Now {
         /// A file whose bytes change in the folder gets the time of the commit, so that builds there notice; all others keep theirs.
         Now = "now",

@@ -79,9 +79,16 @@ words! {
     }
 }
 
+impl PolicyLayer {
+    /// Whether its rules may allow what would not have run. All others only narrow.
+    pub const fn widens(self) -> bool {
+        matches!(self, Self::User)
+    }
+}
+
 words! {
     /// What part of a command line was judged.
-    pub enum CommandPart {
+    pub enum CommandPart, default Program {
         /// A program with its arguments.
         Program = "program",
         /// A redirection.

@@ -2,7 +2,8 @@
 
 mod table;
 
-use offshoot_policy::{Judged, PartKind, Verdict};
+use offshoot_policy::{Judged, Verdict};
+use offshoot_protocol::CommandPart;
 use offshoot_vault::{CacheInfo, Tidied, Vault};
 
 pub(crate) use table::{KNOWN, KnownCache, tool_directories};
@@ -47,9 +48,9 @@ const FILE_TOOLS: [&str; 32] = [
 pub(crate) fn may_fetch(verdict: &Verdict) -> bool {
     let harmless = |judged: &Judged| match judged.part {
         _ if judged.categories.is_read_only() => true,
-        PartKind::Redirection | PartKind::Assignment => true,
-        PartKind::Unclear => false,
-        PartKind::Program => judged.program().is_some_and(|name| FILE_TOOLS.contains(&&*name)),
+        CommandPart::Redirection | CommandPart::Assignment => true,
+        CommandPart::Unclear => false,
+        CommandPart::Program => judged.program().is_some_and(|name| FILE_TOOLS.contains(&&*name)),
     };
     !verdict.parts.iter().all(|part| harmless(&part.judged))
 }

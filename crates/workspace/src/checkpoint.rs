@@ -2,7 +2,7 @@
 
 use offshoot_store::{Id, StoreError};
 use offshoot_vault::{
-    Actor, Checkpoint, CheckpointState, Snapshot, Vault, VaultError, Workspace, check_name,
+    Actor, Checkpoint, CheckpointState, Snapshot, Vault, VaultError, WorkspaceRecord, check_name,
 };
 
 use crate::error::{Result, ServiceError};
@@ -43,7 +43,11 @@ impl<'a> CheckpointService<'a> {
     }
 
     /// Marks the newest state of a workspace: one ref is written, whatever the size of the tree.
-    pub fn create(&self, workspace: &Workspace, new: &NewCheckpoint<'_>) -> Result<Checkpoint> {
+    pub fn create(
+        &self,
+        workspace: &WorkspaceRecord,
+        new: &NewCheckpoint<'_>,
+    ) -> Result<Checkpoint> {
         if let Some(name) = new.name {
             check_name(name)?;
             if name == BASE {
@@ -75,14 +79,14 @@ impl<'a> CheckpointService<'a> {
     }
 
     /// The checkpoints of a workspace, oldest first.
-    pub fn list(&self, workspace: &Workspace) -> Result<Vec<Checkpoint>> {
+    pub fn list(&self, workspace: &WorkspaceRecord) -> Result<Vec<Checkpoint>> {
         let mut checkpoints = self.vault.checkpoints()?;
         checkpoints.retain(|checkpoint| checkpoint.workspace == workspace.id);
         Ok(checkpoints)
     }
 
     /// Takes a workspace back to a point in history: a pointer moves. Undo takes it forward again.
-    pub fn restore(&self, workspace: &Workspace, point: &Point) -> Result<Restored> {
+    pub fn restore(&self, workspace: &WorkspaceRecord, point: &Point) -> Result<Restored> {
         let _shared = share_workspace(self.vault, workspace)?;
         let restored = self.vault.transact("checkpoint restore", &self.actor, |tx| {
             let current = tx.workspace(&workspace.id)?;
@@ -115,6 +119,6 @@ fn taken(error: VaultError, name: Option<&str>) -> ServiceError {
     }
 }
 
-fn gone(workspace: &Workspace) -> StoreError {
+fn gone(workspace: &WorkspaceRecord) -> StoreError {
     StoreError::Stale { kind: "workspace".to_owned(), name: workspace.name.clone() }
 }

@@ -4,7 +4,7 @@ mod decide;
 mod dispute;
 
 use offshoot_tree::{ConflictRecord, Entry, RecordedSide, RootId, Tree, TreeEditor, VaultPath};
-use offshoot_vault::{Actor, NewContent, Vault, Workspace};
+use offshoot_vault::{Actor, NewContent, Vault, WorkspaceRecord};
 
 use crate::edit::{EditKind, Edited, current, edit};
 use crate::error::{Result, ServiceError};
@@ -155,7 +155,7 @@ impl<'a> ConflictService<'a> {
     /// that do not fit; all else stays as it was merged.
     pub fn resolve(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         paths: &[VaultPath],
         resolution: &Resolution,
         options: ResolveOptions,

@@ -7,7 +7,7 @@ use offshoot_host::Mtime;
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Batch, BlobId, Entry, RootId, TreeEditor, diff};
-use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, Workspace};
+use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, WorkspaceRecord};
 use serde_json::json;
 
 use crate::error::{Result, ServiceError};
@@ -47,7 +47,7 @@ pub(crate) struct EditKind<'a> {
 pub(crate) fn edit(
     vault: &Vault,
     actor: &Actor,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     words: EditKind<'_>,
     mut change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
     mut record: impl FnMut(&mut offshoot_vault::Transaction<'_, '_>) -> offshoot_vault::Result<()>,
@@ -97,7 +97,7 @@ fn random_below(limit: u64) -> u64 {
 }
 
 /// The workspace as it is now.
-pub(crate) fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
+pub(crate) fn current(vault: &Vault, workspace: &WorkspaceRecord) -> Result<WorkspaceRecord> {
     vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))
 }
 

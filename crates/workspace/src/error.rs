@@ -273,10 +273,10 @@ pub enum ServiceError {
         /// Where.
         paths: Vec<String>,
     },
-    /// Files would come home with the markers of a conflict.
+    /// Files would be committed with the markers of a conflict.
     #[error("conflict markers are left in {}", few(.0))]
     Markers(Vec<String>),
-    /// What comes home has modes that close it to the person whose folder it is.
+    /// What is committed has modes that close it to the person whose folder it is.
     #[error("{} would be closed to you in the folder, where nothing could undo that", few(.0))]
     ClosedToOwner(Vec<String>),
     /// The path is a directory and only files have versions.

@@ -10,7 +10,7 @@ use offshoot_host::Mtime;
 use offshoot_tree::{
     BlobReader, Body, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, TreeError, VaultPath,
 };
-use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, Workspace};
+use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, WorkspaceRecord};
 
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
@@ -93,7 +93,7 @@ impl<'a> FileService<'a> {
     /// Writes a file from its start; what was there is replaced and its mode and owner are kept.
     pub fn write(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         path: &VaultPath,
         source: &mut dyn Read,
         source_name: &Path,
@@ -138,7 +138,12 @@ impl<'a> FileService<'a> {
     }
 
     /// Makes a directory.
-    pub fn mkdir(&self, workspace: &Workspace, path: &VaultPath, parents: bool) -> Result<Edited> {
+    pub fn mkdir(
+        &self,
+        workspace: &WorkspaceRecord,
+        path: &VaultPath,
+        parents: bool,
+    ) -> Result<Edited> {
         let words = EditKind {
             kind: "fs mkdir",
             reason: "mkdir",
@@ -160,7 +165,7 @@ impl<'a> FileService<'a> {
     /// Removes files, and directories where `recursive` is set.
     pub fn remove(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         paths: &[VaultPath],
         recursive: bool,
     ) -> Result<Edited> {
@@ -185,7 +190,7 @@ impl<'a> FileService<'a> {
     /// Moves something; into the target where that is a directory, else in place of it where it is not one.
     pub fn rename(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         from: &VaultPath,
         to: &VaultPath,
     ) -> Result<Edited> {
@@ -207,7 +212,7 @@ impl<'a> FileService<'a> {
     /// Copies something; nothing is read, the copy shares its content.
     pub fn copy(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         from: &VaultPath,
         to: &VaultPath,
         options: CopyOptions,
@@ -231,7 +236,7 @@ impl<'a> FileService<'a> {
     /// Brings a path back to what it was at another root; removes it where it was not there.
     pub fn revert(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         paths: &[VaultPath],
         source: &RootId,
         label: &str,
@@ -316,7 +321,7 @@ impl<'a> FileService<'a> {
 
     fn edit(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         words: EditKind<'_>,
         change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
     ) -> Result<Edited> {

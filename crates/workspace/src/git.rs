@@ -1,4 +1,4 @@
-//! What Offshoot knows about git: which changes would make it run something, how repositories come home, and the git program itself, run
+//! What Offshoot knows about git: which changes would make it run something, how repositories reach the folder, and the git program itself, run
 //! so that nothing else runs.
 
 mod checkout;

@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 20;
 /// The rules of several states together: what any of them ignores is ignored.
 ///
 /// Of a workspace these are the rules of its base, its own and those of the main line, so that neither new rules nor removed
-/// ones make build output come home unasked.
+/// ones have build output committed unasked.
 pub(crate) struct IgnoreRules<'t> {
     states: Vec<State<'t>>,
 }

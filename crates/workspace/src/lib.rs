@@ -85,5 +85,4 @@ pub use review::{
 pub use running::{Ending, RunningService};
 pub use standing::PathContext;
 pub use suggest::similar;
-pub use words::{layer_of, policy_layer};
 pub use workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService, WorkspaceUsage};

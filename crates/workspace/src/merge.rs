@@ -6,7 +6,9 @@ use offshoot_store::Id;
 use offshoot_tree::diff;
 use offshoot_tree::diff::Change;
 use offshoot_tree::merge::{MergeInputs, MergeOptions, Merged, Side};
-use offshoot_vault::{Actor, NewSnapshot, Snapshot, Transaction, Vault, Workspace, WorkspaceState};
+use offshoot_vault::{
+    Actor, NewSnapshot, Snapshot, Transaction, Vault, WorkspaceRecord, WorkspaceState,
+};
 
 use crate::commit::meetings;
 use crate::conflict::OpenConflict;
@@ -28,7 +30,7 @@ const TRIES: usize = 5;
 #[derive(Clone, Copy, Debug)]
 pub enum MergeTarget<'a> {
     /// A workspace, which is the first side.
-    Workspace(&'a Workspace),
+    Workspace(&'a WorkspaceRecord),
     /// A new workspace of this name.
     New(&'a str),
 }
@@ -136,7 +138,7 @@ impl<'a> MergeService<'a> {
     }
 
     /// The workspace as it is now.
-    fn current(&self, request: &MergeRequest<'_>) -> Result<Option<Workspace>> {
+    fn current(&self, request: &MergeRequest<'_>) -> Result<Option<WorkspaceRecord>> {
         match request.into {
             MergeTarget::New(_) => Ok(None),
             MergeTarget::Workspace(workspace) => current(self.vault, workspace).map(Some),
@@ -144,7 +146,7 @@ impl<'a> MergeService<'a> {
     }
 
     /// Which states there are to merge. One that another came from adds nothing.
-    fn plan(&self, request: &MergeRequest<'_>, current: Option<&Workspace>) -> Result<Plan> {
+    fn plan(&self, request: &MergeRequest<'_>, current: Option<&WorkspaceRecord>) -> Result<Plan> {
         let mut all: Vec<Point> = Vec::new();
         if let Some(workspace) = current {
             all.push(crate::resolve::Resolver::new(self.vault).workspace_point(workspace)?);
@@ -233,7 +235,7 @@ impl<'a> MergeService<'a> {
         &self,
         request: &MergeRequest<'_>,
         plan: &Plan,
-        current: Option<&Workspace>,
+        current: Option<&WorkspaceRecord>,
         outcome: MergeOutcome,
     ) -> Result<Option<MergeOutcome>> {
         let committed = self.vault.transact("merge", &self.actor, |tx| {
@@ -253,7 +255,7 @@ impl<'a> MergeService<'a> {
             tx.summary(format!("merge {} into {}", from.join(", "), target.name));
             tx.detail("conflicts", outcome.conflicts.len());
             let state = WorkspaceState { head: snapshot.id, ..target.state };
-            tx.set_workspace(&Workspace { state, ..target })?;
+            tx.set_workspace(&WorkspaceRecord { state, ..target })?;
             Ok(Some(snapshot))
         });
         let committed = committed.map_err(|error| taken(error, &outcome.workspace))?;
@@ -295,7 +297,7 @@ impl Plan {
         self.points.iter().map(base).max()
     }
 
-    fn new_workspace(&self, tx: &mut Transaction<'_, '_>, name: &str) -> Workspace {
+    fn new_workspace(&self, tx: &mut Transaction<'_, '_>, name: &str) -> WorkspaceRecord {
         let base = self.base().unwrap_or(self.sides[0].snapshot);
         let first = self.points.first().and_then(|point| point.workspace.as_ref());
         let state = WorkspaceState {
@@ -305,6 +307,6 @@ impl Plan {
             created_ms: tx.time_ms(),
             expires_ms: None,
         };
-        Workspace { id: tx.new_id(), name: name.to_owned(), state }
+        WorkspaceRecord { id: tx.new_id(), name: name.to_owned(), state }
     }
 }

@@ -1,4 +1,4 @@
-//! The times of files that come home, or into a workspace.
+//! The times of files that are committed, or come into a workspace.
 
 use offshoot_host::Mtime;
 use offshoot_tree::diff::Change;
@@ -31,7 +31,7 @@ pub(crate) fn stamp(vault: &Vault, before: &RootId, merged: &RootId) -> Result<R
     store_edited(vault, editor)
 }
 
-/// Whether nothing of a file changed but its time. That alone never comes home: whatever writes a file anew gives it another time, and so does
+/// Whether nothing of a file changed but its time. That alone is never committed: whatever writes a file anew gives it another time, and so does
 /// what is brought into a workspace.
 pub(crate) fn is_time_alone(change: &Change) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };

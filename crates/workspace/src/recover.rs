@@ -7,8 +7,8 @@ use offshoot_store::{Id, StoreError};
 use offshoot_tree::diff::Change;
 use offshoot_vault::{
     Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Leftover, LeftoverSize,
-    NewSnapshot, Preview, Snapshot, Transaction, Vault, VaultError, Workspace, WorkspaceState,
-    check_name,
+    NewSnapshot, Preview, Snapshot, Transaction, Vault, VaultError, WorkspaceRecord,
+    WorkspaceState, check_name,
 };
 
 use crate::error::{Result, ServiceError};
@@ -36,7 +36,7 @@ pub struct Recoverable {
     /// How much it is; none where all of a copy would have to be compared to know, or where no driver here knows its shape.
     pub size: Option<LeftoverSize>,
     /// The workspace that it ran in, unless that is gone.
-    pub workspace: Option<Workspace>,
+    pub workspace: Option<WorkspaceRecord>,
 }
 
 /// The same in detail.
@@ -56,7 +56,7 @@ pub struct RecoveredWork {
     /// The command.
     pub note: ExecNote,
     /// The workspace that has it now.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceRecord,
     /// The workspace was made for it, because its own is gone.
     pub forked: bool,
     /// The checkpoint, where the workspace is not a new one. None where the command had changed nothing.
@@ -292,7 +292,7 @@ impl<'a> RecoverService<'a> {
 fn new_checkpoint(
     tx: &mut Transaction<'_, '_>,
     note: &ExecNote,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     snapshot: &Snapshot,
     name: Option<&str>,
 ) -> Checkpoint {
@@ -307,7 +307,7 @@ fn new_checkpoint(
 }
 
 /// A workspace in place of the one that is gone.
-fn forked(tx: &mut Transaction<'_, '_>, note: &ExecNote, name: Option<&str>) -> Workspace {
+fn forked(tx: &mut Transaction<'_, '_>, note: &ExecNote, name: Option<&str>) -> WorkspaceRecord {
     let id = tx.new_id();
     // The command's id is unique, so the name is, unless the same is recovered again and again.
     let name = name.map_or_else(
@@ -321,7 +321,7 @@ fn forked(tx: &mut Transaction<'_, '_>, note: &ExecNote, name: Option<&str>) -> 
         created_ms: tx.time_ms(),
         expires_ms: None,
     };
-    Workspace { id, name, state }
+    WorkspaceRecord { id, name, state }
 }
 
 fn shortened(note: &ExecNote) -> String {

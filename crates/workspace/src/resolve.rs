@@ -1,7 +1,7 @@
 //! What a person means by a REF: a workspace, a checkpoint or a snapshot, by name or by the start of an id.
 
 use offshoot_store::Id;
-use offshoot_vault::{Checkpoint, Operation, Scope, Snapshot, Vault, Workspace};
+use offshoot_vault::{Checkpoint, Operation, Scope, Snapshot, Vault, WorkspaceRecord};
 
 use crate::error::{Result, ServiceError};
 use crate::id_lookup::Asked;
@@ -22,7 +22,7 @@ pub struct Point {
     /// The snapshot.
     pub snapshot: Snapshot,
     /// The workspace it belongs to, if it was named through one.
-    pub workspace: Option<Workspace>,
+    pub workspace: Option<WorkspaceRecord>,
     /// The checkpoint, if it is one.
     pub checkpoint: Option<Checkpoint>,
 }
@@ -46,7 +46,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The newest state of a workspace.
-    pub fn workspace_point(&self, workspace: &Workspace) -> Result<Point> {
+    pub fn workspace_point(&self, workspace: &WorkspaceRecord) -> Result<Point> {
         Ok(Point {
             label: workspace.name.clone(),
             snapshot: self.vault.snapshot(&workspace.state.head)?,
@@ -57,7 +57,7 @@ impl<'a> Resolver<'a> {
 
     /// What a REF names: `head`; `WORKSPACE`; `WORKSPACE@base`; `WORKSPACE@CHECKPOINT`; the name of a checkpoint, of
     /// `current` first; or the start of an id of any of them or of a snapshot.
-    pub fn point(&self, text: &str, current: Option<&Workspace>) -> Result<Point> {
+    pub fn point(&self, text: &str, current: Option<&WorkspaceRecord>) -> Result<Point> {
         if text == HEAD {
             return self.head();
         }
@@ -84,7 +84,7 @@ impl<'a> Resolver<'a> {
     fn by_id(
         &self,
         text: &str,
-        workspaces: &[Workspace],
+        workspaces: &[WorkspaceRecord],
         checkpoints: &[Checkpoint],
     ) -> Result<Point> {
         let asked = Asked::new(text);
@@ -113,7 +113,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn inside(&self, workspace: &Workspace, name: &str) -> Result<Point> {
+    fn inside(&self, workspace: &WorkspaceRecord, name: &str) -> Result<Point> {
         if name == BASE {
             return Ok(Point {
                 label: format!("{}@base", workspace.name),
@@ -126,7 +126,11 @@ impl<'a> Resolver<'a> {
         self.checkpoint_point(std::slice::from_ref(workspace), &checkpoint)
     }
 
-    fn checkpoint_point(&self, workspaces: &[Workspace], found: &Checkpoint) -> Result<Point> {
+    fn checkpoint_point(
+        &self,
+        workspaces: &[WorkspaceRecord],
+        found: &Checkpoint,
+    ) -> Result<Point> {
         Ok(Point {
             label: checkpoint_label(workspaces, found),
             snapshot: self.vault.snapshot(&found.state.snapshot)?,
@@ -136,7 +140,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A workspace by its name or the start of its id.
-    pub fn workspace(&self, text: &str) -> Result<Workspace> {
+    pub fn workspace(&self, text: &str) -> Result<WorkspaceRecord> {
         match self.look_up(text)? {
             Some(found) => Ok(found),
             None => Err(self.missing(text)?),
@@ -144,7 +148,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A workspace by its name or the start of its id, where there is one.
-    pub(crate) fn look_up(&self, text: &str) -> Result<Option<Workspace>> {
+    pub(crate) fn look_up(&self, text: &str) -> Result<Option<WorkspaceRecord>> {
         if let Some(workspace) = self.vault.workspace_named(text)? {
             return Ok(Some(workspace));
         }
@@ -206,7 +210,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A checkpoint of a workspace by its name or the start of its id.
-    pub fn checkpoint(&self, workspace: &Workspace, text: &str) -> Result<Checkpoint> {
+    pub fn checkpoint(&self, workspace: &WorkspaceRecord, text: &str) -> Result<Checkpoint> {
         let mut own = self.vault.checkpoints()?;
         own.retain(|checkpoint| checkpoint.workspace == workspace.id);
         if let Some(named) = own.iter().find(|checkpoint| checkpoint.name == text) {
@@ -242,7 +246,7 @@ impl<'a> Resolver<'a> {
 
 /// What the start of an id can name where a REF is asked for.
 enum Named<'r> {
-    Workspace(&'r Workspace),
+    Workspace(&'r WorkspaceRecord),
     Checkpoint(&'r Checkpoint),
     Snapshot(Id),
 }
@@ -275,7 +279,7 @@ fn names_workspace(operation: &Operation, text: &str) -> Option<(Id, String)> {
     })
 }
 
-fn checkpoint_label(workspaces: &[Workspace], checkpoint: &Checkpoint) -> String {
+fn checkpoint_label(workspaces: &[WorkspaceRecord], checkpoint: &Checkpoint) -> String {
     match workspaces.iter().find(|w| w.id == checkpoint.workspace) {
         Some(workspace) => format!("{}@{}", workspace.name, checkpoint.name),
         None => checkpoint.name.clone(),

@@ -23,7 +23,7 @@ use offshoot_text::pick::TextPick;
 use offshoot_tree::diff::{Change, DiffOptions};
 use offshoot_tree::merge::MergeOptions;
 use offshoot_tree::{Body, Entry, VaultPath};
-use offshoot_vault::{Actor, Vault, Workspace};
+use offshoot_vault::{Actor, Vault, WorkspaceRecord};
 
 use crate::change::ChangeSummaryService;
 use crate::commit::{Choice, PreviewService, Selection, SelectionStates};
@@ -47,12 +47,12 @@ impl<'a> ReviewService<'a> {
         Self { vault, actor: actor.clone(), options, merge }
     }
 
-    /// For a commit: what was accepted or edited comes home, and everything else stays. Where that is all that is listed, the commit is
+    /// For a commit: what was accepted or edited is committed, and everything else stays. Where that is all that is listed, the commit is
     /// the same as one without choices, edited lines aside. The workspace is as it is now, after [`Self::apply`], and the selection the
     /// commit's.
     pub fn choices(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
         items: &[ReviewItem],
     ) -> Result<BTreeMap<VaultPath, Choice>> {
@@ -62,14 +62,14 @@ impl<'a> ReviewService<'a> {
         choices::choices(self.vault, &states, &listed, &together::together(items))
     }
 
-    /// What a commit with this selection would bring home, by path, in pieces that can be decided about, and what it would leave in
+    /// What a commit with this selection would take, by path, in pieces that can be decided about, and what it would leave in
     /// the workspace. Where `paths` are given, only what is at or below one of them.
     ///
     /// Where the main line changed a file as well, its pieces are what the workspace did to it. Of a repository they are what changes in
     /// that of the folder.
     pub fn items(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
         paths: &[VaultPath],
     ) -> Result<Vec<ReviewItem>> {
@@ -84,7 +84,7 @@ impl<'a> ReviewService<'a> {
     /// What there is to decide about, and what the workspace and the main line came from.
     fn listed(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
     ) -> Result<(Vec<Listed>, Vec<Id>)> {
         let preview = PreviewService::new(self.vault, self.merge, self.options);
@@ -126,10 +126,10 @@ impl<'a> ReviewService<'a> {
     }
 
     /// Files among those that were dropped that the workspace has staged or committed in git, where its repository is not dropped as well: a
-    /// commit brings them home with it.
+    /// commit takes them with it.
     pub fn dropped_but_in_git(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         items: &[ReviewItem],
     ) -> Result<Vec<VaultPath>> {
         let is_dropped = |item: &&ReviewItem| {
@@ -150,7 +150,7 @@ impl<'a> ReviewService<'a> {
 
     /// Takes what was dropped out of the workspace and puts in what was edited, as one operation. Fails where the workspace
     /// has something else at such a path by now.
-    pub fn apply(&self, workspace: &Workspace, review: &FoldedReview) -> Result<Edited> {
+    pub fn apply(&self, workspace: &WorkspaceRecord, review: &FoldedReview) -> Result<Edited> {
         let base = SelectionStates::of(self.vault, workspace, &self.merge)?.base;
         let tally = Tally::of(&review.items, &review.groups);
         let mut items = together::together(&review.items);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use offshoot_store::{Id, StoreError};
 use offshoot_tree::diff;
-use offshoot_vault::{Actor, Vault, VaultError, Workspace, WorkspaceState, check_name};
+use offshoot_vault::{Actor, Vault, VaultError, WorkspaceRecord, WorkspaceState, check_name};
 
 use crate::error::{Result, ServiceError};
 use crate::friendly::friendly_name;
@@ -68,7 +68,7 @@ impl<'a> WorkspaceService<'a> {
     }
 
     /// Forks a workspace: a pointer is copied, whatever the size of the tree.
-    pub fn create(&self, new: &NewWorkspace<'_>) -> Result<Workspace> {
+    pub fn create(&self, new: &NewWorkspace<'_>) -> Result<WorkspaceRecord> {
         self.sweep()?;
         if let Some(name) = new.name {
             return self.create_named(checked(name)?, new);
@@ -84,10 +84,10 @@ impl<'a> WorkspaceService<'a> {
         }
     }
 
-    fn create_named(&self, name: &str, new: &NewWorkspace<'_>) -> Result<Workspace> {
+    fn create_named(&self, name: &str, new: &NewWorkspace<'_>) -> Result<WorkspaceRecord> {
         let made = self.vault.transact("workspace create", &self.actor, |tx| {
             let created_ms = tx.time_ms();
-            let workspace = Workspace {
+            let workspace = WorkspaceRecord {
                 id: tx.new_id(),
                 name: name.to_owned(),
                 state: WorkspaceState {
@@ -107,7 +107,7 @@ impl<'a> WorkspaceService<'a> {
     }
 
     /// Gives a workspace another name.
-    pub fn rename(&self, workspace: &Workspace, name: &str) -> Result<Workspace> {
+    pub fn rename(&self, workspace: &WorkspaceRecord, name: &str) -> Result<WorkspaceRecord> {
         let name = checked(name)?;
         let renamed = self.vault.transact("workspace rename", &self.actor, |tx| {
             let mut current =
@@ -122,7 +122,7 @@ impl<'a> WorkspaceService<'a> {
     }
 
     /// Removes a workspace with its checkpoints. Undo brings it back.
-    pub fn delete(&self, workspace: &Workspace) -> Result<Option<Id>> {
+    pub fn delete(&self, workspace: &WorkspaceRecord) -> Result<Option<Id>> {
         let _shared = share_workspace(self.vault, workspace)?;
         let deleted = self.vault.transact("workspace delete", &self.actor, |tx| {
             tx.summary(format!("delete workspace {}", workspace.name));
@@ -133,7 +133,7 @@ impl<'a> WorkspaceService<'a> {
     }
 
     /// Takes a workspace back to what it was forked from. Undo brings its changes back.
-    pub fn reset(&self, workspace: &Workspace) -> Result<Option<Id>> {
+    pub fn reset(&self, workspace: &WorkspaceRecord) -> Result<Option<Id>> {
         let _shared = share_workspace(self.vault, workspace)?;
         let reset = self.vault.transact("discard", &self.actor, |tx| {
             let mut current =
@@ -147,12 +147,12 @@ impl<'a> WorkspaceService<'a> {
     }
 
     /// All workspaces, oldest first.
-    pub fn list(&self) -> Result<Vec<Workspace>> {
+    pub fn list(&self) -> Result<Vec<WorkspaceRecord>> {
         Ok(self.vault.workspaces()?)
     }
 
     /// The workspace that was changed last.
-    pub fn most_recent(&self) -> Result<Option<Workspace>> {
+    pub fn most_recent(&self) -> Result<Option<WorkspaceRecord>> {
         match self.vault.recently_used()?.first() {
             Some(id) => Ok(self.vault.workspace(id)?),
             None => Ok(None),
@@ -160,7 +160,7 @@ impl<'a> WorkspaceService<'a> {
     }
 
     /// How much a workspace holds and shares; costs as much as its changes.
-    pub fn usage(&self, workspace: &Workspace) -> Result<WorkspaceUsage> {
+    pub fn usage(&self, workspace: &WorkspaceRecord) -> Result<WorkspaceUsage> {
         let head = self.vault.snapshot(&workspace.state.head)?;
         let base = self.vault.snapshot(&workspace.state.base)?;
         let objects = self.vault.objects()?;
@@ -240,6 +240,6 @@ pub(crate) fn taken(error: VaultError, name: &str) -> ServiceError {
     }
 }
 
-fn stale(workspace: &Workspace) -> StoreError {
+fn stale(workspace: &WorkspaceRecord) -> StoreError {
     StoreError::Stale { kind: "workspace".to_owned(), name: workspace.name.clone() }
 }

@@ -183,7 +183,7 @@ fn what_matters_is_never_folded() {
     for line in ["M /dist/app.js", "A /.git/hooks/pre-commit", "R /target/main.c"] {
         assert!(shown.contains(&format!("  {line}")), "{line}: {shown}");
     }
-    // What is ignored, or what git would run, does not come home.
+    // What is ignored, or what git would run, is not committed.
     let shown = place.ok(["workspace", "show", "fix"]);
     assert!(shown.contains("1 modified, 1 deleted\n"), "{shown}");
     // A repository that came as a whole is one thing, with its hooks.

@@ -1,4 +1,4 @@
-//! Settings and rules that a command put into the project and that came home with the rest.
+//! Settings and rules that a command put into the project and that were committed with the rest.
 
 use offshoot_needs::needs;
 

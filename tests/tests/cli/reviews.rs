@@ -91,7 +91,7 @@ fn only_what_was_accepted_is_committed() {
     assert_eq!(read("numbers").unwrap(), NUMBERS.replace("11\n", "eleven\n"));
     assert!(read("src/library.rs").is_ok() && read("src/lib.rs").is_err());
     assert!(read("run.sh").is_ok() && read("deep/new").is_err());
-    // The rest is still in the workspace, and can come home later.
+    // The rest is still in the workspace, and can be committed later.
     assert!(numbers(&place).contains("two\n") && numbers(&place).contains("eleven\n"));
     assert_eq!(
         place.ok(["diff", "--name-status", "-w", "work"]),

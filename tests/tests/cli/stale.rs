@@ -1,4 +1,4 @@
-//! What comes into a workspace is newer than what was built there before, and times alone never come home.
+//! What comes into a workspace is newer than what was built there before, and times alone are never committed.
 
 use offshoot_needs::needs;
 use offshoot_tests::product::Place;

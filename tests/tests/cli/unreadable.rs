@@ -125,7 +125,7 @@ fn init_and_commands_keep_what_they_cannot_read() {
     closed.has_all(&["--at", "head"]);
 }
 
-/// What comes home goes beside it. Where it would take the place of what nobody can compare, nothing is written.
+/// What is committed goes beside it. Where it would take the place of what nobody can compare, nothing is written.
 #[test]
 fn commit_does_not_touch_what_it_cannot_read() {
     let closed = Closed::new();
@@ -171,7 +171,7 @@ fn what_was_closed_from_the_start_stays_where_it_is() {
     assert_eq!(user.ok(&place, &["fs", "cat", "/secret/key", "-w", "w"]), "key\n");
 }
 
-/// What would be closed in the folder could neither be undone nor changed again, so it does not come home.
+/// What would be closed in the folder could neither be undone nor changed again, so it is not committed.
 #[test]
 fn modes_that_close_the_folder_do_not_come_home() {
     let (user, place) = (User::new(), demo());

@@ -135,7 +135,7 @@ fn a_new_workspace_has_what_is_in_the_folder_now() {
     assert_eq!(place.ok(["fs", "cat", "/newer.txt", "-w", "late"]), "newer");
 }
 
-/// What another workspace brought home is no change of this one any more, whichever command is asked.
+/// What another workspace committed is no change of this one any more, whichever command is asked.
 #[test]
 fn all_count_the_changes_that_would_come_home() {
     let place = demo_vault();

@@ -1,4 +1,4 @@
-//! One story: a person and two agents change files, bring their work home, and take it back.
+//! One story: a person and two agents change files, commit their work, and take it back.
 
 #[path = "case/decide.rs"]
 mod decide;
@@ -138,7 +138,7 @@ impl Case {
         self.finish()
     }
 
-    /// In the end everybody's work comes home.
+    /// In the end everybody's work is committed.
     fn finish(&mut self) -> Result<(), String> {
         let mut order = AGENTS;
         self.rng.shuffle(&mut order);
@@ -169,7 +169,7 @@ impl Case {
         let how_many = 1 + self.rng.below(3);
         let mut edits = Vec::new();
         let Self { rng, source, workspaces, .. } = self;
-        // What comes home is compared with what the others came from as well.
+        // What is committed is compared with what the others came from as well.
         let bases: Vec<Tree> = workspaces.values().map(|it| it.base.clone()).collect();
         let Workspace { tree, .. } = workspaces.get_mut(agent).expect("it is there");
         for _ in 0..how_many {
@@ -196,7 +196,7 @@ impl Case {
         let ended = self.world.commit(agent)?;
         self.count.commits += 1;
         if tree == base {
-            // Nothing to bring home but the time of a file that was decided to be what it is.
+            // Nothing to commit but the time of a file that was decided to be what it is.
             same(&ended, &Ended::Well)?;
             none(&differences(&self.world.folder(), &self.folder))?;
             return self.follow(agent);
@@ -215,7 +215,7 @@ impl Case {
         self.take_back(agent, &before, earlier)
     }
 
-    /// After a commit that changed no file. If the time of one came home, the workspace is what the folder is now, as after any
+    /// After a commit that changed no file. If the time of one was committed, the workspace is what the folder is now, as after any
     /// commit; if not even that did, it is what it was.
     fn follow(&mut self, agent: &'static str) -> Result<(), String> {
         let found = self.world.state(&["-w", agent])?;

@@ -1,5 +1,5 @@
 //! Histories: workspaces are forked, merged, committed, undone and redone in any order. After each step every command says the same
-//! about what would come home, a commit does exactly that, and what was undone comes back only by whoever has it otherwise.
+//! about what would be committed, a commit does exactly that, and what was undone comes back only by whoever has it otherwise.
 
 #[path = "history/observe.rs"]
 mod observe;
@@ -242,7 +242,7 @@ impl History {
         self.decide(who)
     }
 
-    /// Whatever comes home is somebody's who brings it, and not only passed on from head.
+    /// Whatever is committed is somebody's who brings it, and not only passed on from head.
     fn owned(&self, who: &str, changed: &Changed) -> Result<(), String> {
         let own = &self.members[who].own;
         for (file, (_, after)) in changed {
@@ -401,7 +401,7 @@ impl History {
         Ok(())
     }
 
-    /// Every command says the same about what a workspace would bring home.
+    /// Every command says the same about what a workspace would commit.
     fn agree(&mut self, who: &str) -> Result<(), String> {
         let (_, status) = self.run(&["status", "-w", who])?;
         let (_, review) = self.run(&["review", "--list", "-w", who])?;

@@ -9,7 +9,7 @@ use offshoot_tree::TreeError;
 use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::{
     Actor, CheckDepth, ExportOptions, ImportOptions, ListedVault, Scope, Vault, VaultError,
-    VaultOptions, VaultRegistry, Workspace,
+    VaultOptions, VaultRegistry, WorkspaceRecord,
 };
 use offshoot_workspace::{
     BindingService, CheckpointService, CommitOptions, CopyOptions, FileService, HistoryService,
@@ -47,7 +47,7 @@ impl Library {
         self.vault.as_ref().unwrap()
     }
 
-    fn workspace(&self, number: usize, ids: &Ids) -> Result<Workspace, ServiceError> {
+    fn workspace(&self, number: usize, ids: &Ids) -> Result<WorkspaceRecord, ServiceError> {
         Resolver::new(self.vault()).workspace(&ids.workspaces[number])
     }
 
@@ -101,7 +101,12 @@ impl Library {
         }
     }
 
-    fn edit(&self, workspace: &Workspace, edit: &Edit, ids: &Ids) -> Result<(), ServiceError> {
+    fn edit(
+        &self,
+        workspace: &WorkspaceRecord,
+        edit: &Edit,
+        ids: &Ids,
+    ) -> Result<(), ServiceError> {
         let files = FileService::new(self.vault(), &self.actor);
         let edited = match edit {
             Edit::Write { path, bytes, parents } => {

@@ -1,4 +1,4 @@
-//! `commit --git`: a git commit of what came home and of nothing else.
+//! `commit --git`: a git commit of what reached the folder and of nothing else.
 
 use offshoot_needs::needs;
 use offshoot_tests::scan::{CompareOptions, compare, scan};
@@ -144,7 +144,7 @@ fn locks_and_parts_of_git_are_told() {
     let scene = project(Who::Me, HISTORY);
     scene.host("touch .git/index.lock");
     let quiet = scene.done(&["status"]);
-    assert!(!quiet.contains("index.lock"), "nothing is to come home: {quiet}");
+    assert!(!quiet.contains("index.lock"), "nothing is to be committed: {quiet}");
     scene.work("echo two >> a; git add a; git commit -qm two");
     let said = scene.done(&["status"]);
     assert!(said.contains("commit is refused: ") && said.contains(".git/index.lock"), "{said}");

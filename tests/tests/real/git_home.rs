@@ -1,4 +1,4 @@
-//! Repositories that come home with the files: what git says on the host afterwards.
+//! Repositories that reach the folder with the files: what git says on the host afterwards.
 
 use offshoot_needs::needs;
 

@@ -1,4 +1,4 @@
-//! Refs and files agree: what is checked out has the files that came home, tags stay where people put them, and what is said of a commit
+//! Refs and files agree: what is checked out has the files that reached the folder, tags stay where people put them, and what is said of a commit
 //! that a branch left is true.
 
 use offshoot_needs::needs;
@@ -102,7 +102,7 @@ fn a_branch_stays_where_a_file_of_its_commits_does() {
         assert_eq!(status, if with_git { "" } else { " M a\n" });
         assert_eq!(world.ok(Side::Folder, "git diff HEAD -- b; git show HEAD:b | tail -1"), "20\n");
         whole(&world);
-        // The rest comes home, and everything is on the branch.
+        // The rest reaches the folder, and everything is on the branch.
         world.done(&["commit", "-w", "fix", "--git", "-m", "rest", "--author", AUTHOR]);
         assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "");
         assert_eq!(world.ok(Side::Folder, "git show HEAD:b | tail -1"), "j\n");

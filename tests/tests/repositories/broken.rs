@@ -1,4 +1,4 @@
-//! Repositories of workspaces that are broken: what leads nowhere does not come home.
+//! Repositories of workspaces that are broken: what leads nowhere does not reach the folder.
 
 use offshoot_needs::needs;
 

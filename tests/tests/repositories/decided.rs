@@ -9,7 +9,7 @@ use crate::world::{AUTHOR, Side, World};
 const COMMIT_GIT: [&str; 8] = ["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR];
 const HEADS: &str = "git rev-parse main; git status --porcelain";
 
-/// Commits of both sides to the same lines, decided in the workspace and brought home without git.
+/// Commits of both sides to the same lines, decided in the workspace and brought into the folder without git.
 fn decided(decide: &str) -> World {
     let world = world();
     world.ok(FIX, "echo theirs > a; sed -i s/^3$/theirs/ b; git commit -qam theirs");
@@ -50,7 +50,7 @@ fn what_the_workspace_decided_is_merged() {
     }
 }
 
-/// Nor does it matter that something else came home first.
+/// Nor does it matter that something else reached the folder first.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn new_files_come_before_the_merge() {

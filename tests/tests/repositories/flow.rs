@@ -79,7 +79,7 @@ fn a_rebase_goes_on_after_a_commit() {
     whole(&world);
 }
 
-/// What waits in the workspace never comes home, so no option is named that would bring it.
+/// What waits in the workspace never reaches the folder, so no option is named that would bring it.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn no_option_brings_an_unfinished_rebase_home() {
@@ -142,7 +142,7 @@ fn a_search_keeps_its_branch_and_leaves_a_way_on() {
     }
 }
 
-/// A workspace that merged the folder's branch brings its own home, also where both changed the same file.
+/// A workspace that merged the folder's branch brings its own into the folder, also where both changed the same file.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_branch_that_has_the_folders_goes_on() {

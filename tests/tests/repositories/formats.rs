@@ -1,4 +1,4 @@
-//! What only works with the settings that say so comes home with them, or not at all: other formats, objects that lie elsewhere.
+//! What only works with the settings that say so reaches the folder with them, or not at all: other formats, objects that lie elsewhere.
 
 use offshoot_needs::needs;
 
@@ -60,7 +60,7 @@ fn a_new_repository_that_needs_its_settings_stays_whole() {
     }
 }
 
-/// One that works without its settings comes home by itself.
+/// One that works without its settings reaches the folder by itself.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_new_repository_that_needs_nothing_comes_home() {

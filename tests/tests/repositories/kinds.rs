@@ -120,7 +120,7 @@ fn a_sparse_checkout() {
     assert_eq!(world.ok(Side::Folder, "ls -d d*"), "d1\n");
     goes_through_everything(&world);
     assert_eq!(world.ok(Side::Folder, "ls -d d*"), "d1\n");
-    // The shape of the working tree comes home with the index that belongs to it.
+    // The shape of the working tree reaches the folder with the index that belongs to it.
     world.ok(FIX, "git sparse-checkout add d2");
     world.done(&["commit", "-w", "fix"]);
     assert_eq!(world.ok(Side::Folder, "ls -d d*; git sparse-checkout list"), "d1\nd2\nd1\nd2\n");

@@ -38,7 +38,7 @@ fn with_git(world: &World, case: &str, arguments: &[&str]) -> Output {
     world.place.command(arguments).env("PATH", path).output().unwrap()
 }
 
-/// The files came home, and git does not have them.
+/// The files reached the folder, and git does not have them.
 fn killed(step: &str) -> World {
     let world = world();
     world.ok(FIX, "echo two > a; echo new > n; rm b");

@@ -111,7 +111,7 @@ fn a_repository_is_accepted_by_its_fold() {
     whole(&world);
 }
 
-/// Links come home with everything, though they are not listed.
+/// Links reach the folder with everything, though they are not listed.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_is_not_listed_comes_with_everything() {

@@ -9,7 +9,7 @@ use crate::world::{AUTHOR, Side, World};
 const MORE: &str =
     "echo two >> a; git commit -qam second; echo three >> a; git commit -qam third; git tag v1";
 
-/// What status, review and a dry run say of the same event; then it comes home.
+/// What status, review and a dry run say of the same event; then it reaches the folder.
 fn told_everywhere(world: &World, event: &str, name: &str) -> Value {
     let is_it = |note: &&Value| note["event"] == event && note["name"] == name;
     let find = |document: &Value| -> Option<Value> {
@@ -194,7 +194,7 @@ fn a_git_commit_merges_what_was_kept_apart() {
         world.done(&["undo", "-w", "fix"]);
         assert_eq!(world.ok(Side::Folder, state), "mine\nmain\n");
     }
-    // Where not all of it comes home, it is no merge.
+    // Where not all of it reaches the folder, it is no merge.
     let document = world.document(&[&COMMIT_GIT[..], &["--exclude", "n"]].concat());
     let made = &document["result"]["git"];
     assert!(made["merged"].is_null() && made["commit"].is_string(), "{document}");
@@ -256,7 +256,7 @@ fn a_dropped_file_that_is_in_a_git_commit_is_told() {
     assert!(said.err.contains("/n is dropped from the files, and still in"), "{said:#?}");
 }
 
-/// What came home is not exported a second time.
+/// What reached the folder is not exported a second time.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn an_export_after_everything_came_home_repeats_nothing() {
@@ -277,7 +277,7 @@ fn an_export_after_everything_came_home_repeats_nothing() {
     assert_eq!(log, "more\n");
 }
 
-/// The files of a working tree beside the folder do not come home, so the branch that it has checked out stays where it is.
+/// The files of a working tree beside the folder do not reach the folder, so the branch that it has checked out stays where it is.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_branch_of_a_working_tree_elsewhere_neither_goes_nor_moves() {

@@ -1,4 +1,4 @@
-//! Working trees below the folder, submodules and linked ones: each comes home, stays, or goes as one whole.
+//! Working trees below the folder, submodules and linked ones: each reaches the folder, stays, or goes as one whole.
 
 use offshoot_needs::needs;
 

@@ -135,7 +135,7 @@ fn a_bare_repository_goes_only_where_the_workspace_has_its_commits() {
     world.ok(Side::Folder, &push("n"));
     world.done(&["pull", "-w", "fix"]);
     assert_eq!(subjects(&world, FIX, "store~folder"), "n m");
-    // Merged for good: it comes home.
+    // Merged for good: it reaches the folder.
     world.ok(
         FIX,
         "git clone -q --no-hardlinks store w 2> /dev/null; cd w; git fetch -q ../store~folder main

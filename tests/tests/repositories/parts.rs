@@ -251,7 +251,7 @@ fn a_stash_outlives_a_pull_and_a_commit() {
     let stashes = "git log -g --format=%H refs/stash; git rev-parse refs/offshoot/fix/stash";
     assert_eq!(world.ok(Side::Folder, stashes), format!("{mine}{theirs}"));
     whole(&world);
-    // The workspace goes on from the person's: what it puts upon that comes home.
+    // The workspace goes on from the person's: what it puts upon that reaches the folder.
     world.ok(FIX, "echo more >> a; git stash -q");
     let upon = world.ok(FIX, "git rev-parse refs/stash");
     world.done(&["commit", "-w", "fix"]);
@@ -322,7 +322,7 @@ fn files_of_git_outlive_a_pull_and_a_commit() {
     let told = world.document(&["commit", "-w", "fix", "--allow", "git"]);
     assert_eq!(stayed(&told), files, "{told}");
     assert_eq!(world.ok(Side::Folder, read), "p\n".repeat(4));
-    // The workspace has the person's now, and what it makes of them comes home.
+    // The workspace has the person's now, and what it makes of them reaches the folder.
     world.ok(FIX, &each("both"));
     world.done(&["commit", "-w", "fix", "--allow", "git"]);
     assert_eq!(world.ok(Side::Folder, read), "both\n".repeat(4));

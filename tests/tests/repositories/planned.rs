@@ -123,11 +123,11 @@ fn a_merge_that_cannot_be_made_is_not_planned() {
     let planned = world.product(&[&COMMIT_GIT[..], &["--dry-run"]].concat());
     let made = world.product(&COMMIT_GIT);
     assert_eq!((planned.code, &planned.err), (made.code, &made.err), "{planned:#?}{made:#?}");
-    assert_eq!(planned.out, "", "nothing would come home");
+    assert_eq!(planned.out, "", "nothing would be committed");
     assert!(made.err.contains("the folder does not have its n"), "{made:#?}");
 }
 
-/// Settings that would come home are not obeyed before.
+/// Settings that would reach the folder are not obeyed before.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn planted_settings_are_not_obeyed_by_a_plan() {

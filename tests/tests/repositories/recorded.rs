@@ -1,4 +1,4 @@
-//! What `commit --git` makes of what came home, where git would do it another way, or the workspace went on since its own commits.
+//! What `commit --git` makes of what reached the folder, where git would do it another way, or the workspace went on since its own commits.
 
 use offshoot_needs::needs;
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn what_does_not_come_home_is_not_merged() {
     let made = world.document(&[&COMMIT_GIT[..], &["--exclude", "b"]].concat());
     assert_eq!(made["result"]["git"]["merged"], Value::Null, "{made}");
     world.ok(Side::Folder, &format!("git rev-parse --verify {OWN}"));
-    // Nor what came home before and nobody committed.
+    // Nor what reached the folder before and nobody committed.
     world.done(&["commit", "-w", "fix"]);
     world.ok(FIX, "echo more > m");
     let made = world.document(&COMMIT_GIT);
@@ -113,7 +113,7 @@ fn a_workspace_that_is_in_the_middle_of_something_finishes_it() {
         assert_eq!(way["when"], when, "{begin}: {document}");
         world.ok(FIX, end);
         let command = way["commands"][0].as_str().unwrap_or_default().to_owned();
-        // What came home in the middle is committed once the rest is.
+        // What reached the folder in the middle is committed once the rest is.
         for _ in 0..2 {
             let said = world.typed(&command);
             assert!(said.is_well(), "{begin}: {said:#?}");
@@ -127,7 +127,7 @@ fn a_workspace_that_is_in_the_middle_of_something_finishes_it() {
     }
 }
 
-/// What another workspace brought home along with its own is merged all the same.
+/// What another workspace brought into the folder along with its own is merged all the same.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_that_another_workspace_took_over_are_not_forgotten() {

@@ -19,7 +19,7 @@ pub(crate) fn whole(world: &World) {
     world.status_is_true().unwrap();
 }
 
-/// Both sides committed on one branch, and the workspace's commit came home beside it.
+/// Both sides committed on one branch, and the workspace's commit reached the folder beside it.
 pub(crate) fn apart() -> World {
     let world = world();
     world.ok(FIX, "sed -i 's/^20$/end/' b; git commit -qam theirs");
@@ -159,7 +159,7 @@ fn commits_of_both_sides_stay_apart_and_the_advice_works() {
     assert_eq!(world.ok(Side::Folder, "git status --porcelain; cat n x"), "new\nx\n");
 }
 
-/// An agent that merges what was kept apart brings its branch home.
+/// An agent that merges what was kept apart brings its branch into the folder.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_was_kept_apart_and_merged_comes_home() {

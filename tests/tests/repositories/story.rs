@@ -241,7 +241,7 @@ impl Case {
         self.look(Side::Folder)
     }
 
-    /// Both sides commit; the agent's commits come home beside the branch, are merged, taken apart, and merged again.
+    /// Both sides commit; the agent's commits reach the folder beside the branch, are merged, taken apart, and merged again.
     fn joined(&mut self, agent: &'static str) -> Result<(), Failure> {
         self.number += 1;
         let commit = |who: &str, n: u64| {

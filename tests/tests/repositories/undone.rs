@@ -245,7 +245,7 @@ fn a_branch_that_came_with_what_is_staged_goes_again() {
     }
 }
 
-/// Two workspaces whose work came home together, and was undone. Something stays in one of them, so they took in what came home.
+/// Two workspaces whose work reached the folder together, and was undone. Something stays in one of them, so they took in what reached the folder.
 fn undone_together() -> World {
     let script =
         "git init -q .; seq 20 > b; echo out > .gitignore; git add .; git commit -qm first";

@@ -233,7 +233,7 @@ fn hunks_are_chosen_for_a_commit() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
-/// At the end of a walk what was accepted comes home, and nothing else.
+/// At the end of a walk what was accepted is committed, and nothing else.
 #[needs(UserNamespace)]
 #[test]
 fn a_walk_ends_with_a_commit() {
@@ -287,7 +287,7 @@ fn build_output_is_decided_at_once() {
     assert_eq!(names(&place), "");
 }
 
-/// Whoever brings everything home, one by one, gets what a plain commit brings: also a branch that both sides went on with.
+/// Whoever commits everything, one by one, gets what a plain commit brings: also a branch that both sides went on with.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn yes_to_everything_is_a_plain_commit() {

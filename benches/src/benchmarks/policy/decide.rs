@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use offshoot_policy::script::Script;
-use offshoot_policy::{Context, Layer, LayerSource, NamedText, Policy, PolicyOptions, parse_text};
+use offshoot_policy::{
+    Context, LayerSource, NamedText, Policy, PolicyLayer, PolicyOptions, parse_text,
+};
 
 use crate::Result;
 use crate::bench::Bench;
@@ -120,7 +122,7 @@ fn times<T>(rounds: usize, items: &[T], mut call: impl FnMut(&T)) -> Vec<f64> {
 fn policy(toml: Option<String>, rego: Option<String>) -> Result<Policy> {
     let named = |text: String| NamedText { name: "bench".to_owned(), text };
     let (toml, rego) = (toml.map(named), rego.map(named));
-    let layers = vec![LayerSource { layer: Layer::User, toml, rego }];
+    let layers = vec![LayerSource { layer: PolicyLayer::User, toml, rego }];
     Ok(Policy::new(&PolicyOptions { layers, ..PolicyOptions::default() })?)
 }
 

@@ -137,11 +137,11 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
         let Some(choices) = picked else { return Ok(()) };
         commit = commit.choices(choices);
     }
-    bring_home(context, vault, &workspace, &commit, &told, args.expand)
+    commit_and_report(context, vault, &workspace, &commit, &told, args.expand)
 }
 
-/// Brings home what was selected, and says what came of it.
-pub(crate) fn bring_home(
+/// Commits what was selected, and says what came of it.
+pub(crate) fn commit_and_report(
     context: &Context,
     vault: &Vault,
     workspace: &WorkspaceRecord,

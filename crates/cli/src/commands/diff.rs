@@ -89,7 +89,7 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
-    // What would come home is a state that nothing refers to.
+    // What would be committed is a state that nothing refers to.
     let _held = vault.hold()?;
     let Words { a, b, paths } = words(args, context, vault)?;
     let (before, after) = states(a, b, context, vault).map_err(|error| match error.hint {
@@ -219,7 +219,7 @@ fn states(
     }
 }
 
-/// The main line without and with what a workspace would bring home.
+/// The main line without and with what a workspace would commit.
 fn brought(
     context: &Context,
     vault: &Vault,

@@ -16,7 +16,7 @@ use offshoot_engine::wire;
 use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{ExitCode, Hint, ReviewDoc};
 
-use super::commit::bring_home;
+use super::commit::commit_and_report;
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -185,7 +185,7 @@ impl Review<'_> {
         let choices = self.service.choices(&now, &selection, items)?;
         let commit = Commit::new(self.args.message.clone().unwrap_or_default()).choices(choices);
         let told = |event: &_| self.context.engine.tell_event(event);
-        bring_home(self.context, self.vault, &now, &commit, &told, self.args.expand)
+        commit_and_report(self.context, self.vault, &now, &commit, &told, self.args.expand)
     }
 }
 

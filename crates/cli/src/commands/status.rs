@@ -1,4 +1,4 @@
-//! `offshoot status`: what a workspace would bring home.
+//! `offshoot status`: what a workspace would commit.
 
 mod text;
 

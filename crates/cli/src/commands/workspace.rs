@@ -243,7 +243,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let base = vault.snapshot(&workspace.state.base)?;
     let changed = context.engine.changes(vault);
     let changed = changed.between(&base.root, &head.root, false)?.changes.len() as u64;
-    // What a status says of it: what came home is no change of the workspace any more.
+    // What a status says of it: what was committed is no change of the workspace any more.
     let preview = context.preview(vault, &workspace, false)?;
     let listed = context.engine.listed_changes(vault, &workspace)?;
     let checkpoints = context.engine.checkpoints(vault).list(&workspace)?;

@@ -16,7 +16,7 @@ use crate::error::Result;
 /// How to see what changed in its metadata alone, for a command that has the option.
 pub(crate) const METADATA: &str = "--metadata";
 
-/// The same for what a workspace would bring home.
+/// The same for what a workspace would commit.
 pub(crate) const STATUS_METADATA: &str = "`offshoot status --metadata`";
 
 /// The same for what the main line has by now.

@@ -1,8 +1,8 @@
-//! A git commit of what came home.
+//! A git commit of what reached the folder.
 
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{Actor, Vault, Workspace};
+use offshoot_vault::{Actor, Vault, WorkspaceRecord};
 use offshoot_workspace::git::{
     CommittedChanges, GitCommit, GitCommitMessage, GitCommitted, GitError, GitEvent, GitFolder,
     GitNote, announce_git_commit, forget_git_due, record_git_commit,
@@ -20,7 +20,7 @@ use crate::offshoot::Offshoot;
 ///
 /// let outcome = workspace.commit(Commit::new("Fix the parser").git())?;
 /// if let Some(GitOutcome::Failed(error)) = outcome.git {
-///     println!("the files came home, but there is no git commit: {error}");
+///     println!("the files reached the folder, but there is no git commit: {error}");
 /// }
 /// # Ok(())
 /// # }
@@ -31,13 +31,13 @@ pub enum GitOutcome {
     Commit(GitCommitted),
     /// Git has everything already, or can see nothing of it.
     Nothing,
-    /// The files came home, and the commit was not made.
+    /// The files reached the folder, and the commit was not made.
     Failed(Error),
     /// There would be a new commit.
     Planned(GitCommitted),
     /// There would be none.
     NothingPlanned,
-    /// The files would come home, and the commit would not be made.
+    /// The files would reach the folder, and the commit would not be made.
     Failing(Error),
 }
 
@@ -55,7 +55,7 @@ impl GitOutcome {
     pub(super) fn follow(
         &self,
         service: &PullService<'_>,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         outcome: &CommitOutcome,
     ) -> Option<GitFollowed> {
         match self {
@@ -73,13 +73,13 @@ impl GitOutcome {
 pub(super) struct Prepared(GitCommit);
 
 impl Prepared {
-    /// Looks at the repository before anything comes home.
+    /// Looks at the repository before anything reaches the folder.
     pub(super) fn new(engine: &Offshoot, vault: &Vault, author: Option<&str>) -> Result<Self> {
         let folder = GitFolder::require(&crate::git::folder(vault)?, &engine.git(author)?)?;
         Ok(Self(GitCommit::prepare(folder)?))
     }
 
-    /// Fails where a commit of what would come home held more than that, and where what came home before cannot be merged.
+    /// Fails where a commit of what would reach the folder held more than that, and where what reached the folder before cannot be merged.
     pub(super) fn check(
         &self,
         vault: &Vault,
@@ -87,7 +87,7 @@ impl Prepared {
         dry_run: bool,
     ) -> Result<()> {
         let top = VaultPath::top();
-        let came = came_home(outcome, &top);
+        let came = committed_changes(outcome, &top);
         self.0.check(vault, &came)?;
         if outcome.brought.is_empty() && outcome.git.notes.is_empty() {
             self.0.check_left(&outcome.workspace)?;
@@ -101,7 +101,7 @@ impl Prepared {
     /// The commit that would be made.
     pub(super) fn planned(&self, vault: &Vault, outcome: &CommitOutcome) -> GitOutcome {
         let top = VaultPath::top();
-        let came = came_home(outcome, &top);
+        let came = committed_changes(outcome, &top);
         match self.0.plan(vault, &came, &words(outcome)) {
             Ok(Some(made)) => GitOutcome::Planned(made),
             Ok(None) => GitOutcome::NothingPlanned,
@@ -119,12 +119,13 @@ impl Prepared {
     ) -> Result<GitOutcome> {
         let top = VaultPath::top();
         let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
-        let made = self.0.commit(vault, &came_home(outcome, &top), &words(outcome), &about_to);
+        let made =
+            self.0.commit(vault, &committed_changes(outcome, &top), &words(outcome), &about_to);
         // Where it failed, it is still to be made.
         record(made, vault, actor, workspace, outcome)
     }
 
-    /// Makes the commit of what came home before, by a command that died before that.
+    /// Makes the commit of what reached the folder before, by a command that died before that.
     pub(super) fn commit_late(
         &self,
         vault: &Vault,
@@ -134,7 +135,7 @@ impl Prepared {
     ) -> Result<GitOutcome> {
         let top = VaultPath::top();
         let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
-        let came = came_home(outcome, &top);
+        let came = committed_changes(outcome, &top);
         let made = self.0.commit_late(vault, &came, &words(outcome), &about_to);
         let moved_on = matches!(&made, Err(ServiceError::Git(GitError::MovedOn(_))));
         let made = record(made, vault, actor, workspace, outcome)?;
@@ -168,7 +169,7 @@ fn record(
     }
 }
 
-fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CommittedChanges<'a> {
+fn committed_changes<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CommittedChanges<'a> {
     let CommitOutcome { brought: changes, offered, tip, before, after, git, .. } = outcome;
     let (offered, workspace) = (*offered, *tip);
     CommittedChanges { at, changes, offered, workspace, before: *before, after: *after, git }

@@ -1,6 +1,6 @@
 //! What a commit would do.
 
-use offshoot_vault::{Vault, Workspace as WorkspaceRecord};
+use offshoot_vault::{Vault, WorkspaceRecord};
 use offshoot_workspace::{CommitPreview, PreviewService, Selection};
 
 use crate::error::Result;
@@ -14,7 +14,7 @@ impl Offshoot {
     /// let project = workspace.project();
     /// let (engine, vault) = (project.engine(), project.vault());
     /// let preview = engine.preview(vault, &workspace.record()?, false)?;
-    /// println!("{} would come home", preview.summary.changes.len());
+    /// println!("{} would be committed", preview.summary.changes.len());
     /// # Ok(())
     /// # }
     /// ```

@@ -17,7 +17,7 @@ use crate::offshoot::Offshoot;
 const SETTLE_WAIT: Duration = Duration::from_secs(2);
 
 impl Offshoot {
-    /// How files come home; `told` is told what people should know beside the outcome.
+    /// How files are committed; `told` is told what people should know beside the outcome.
     pub(crate) fn commit_options<'a>(
         &'a self,
         told: &'a dyn Fn(&CommitEvent),
@@ -95,7 +95,7 @@ impl Offshoot {
         }
     }
 
-    /// Tells what people should know while files come home.
+    /// Tells what people should know while files are committed.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {

@@ -58,7 +58,8 @@ pub enum Input {
     Bytes(Vec<u8>),
     /// What comes from a descriptor.
     From(OwnedFd),
-    /// What is typed at a terminal; the command has one too.
+    /// What is typed at a terminal; the command has one too, with the modes that this one has when the command starts. Put
+    /// this one into raw mode at `Event::Started`, so that every key goes inside, and back when the command has ended.
     Terminal(Terminal),
 }
 

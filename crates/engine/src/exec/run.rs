@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_policy::Policy;
 use offshoot_protocol::ExecEnvelopeDoc;
-use offshoot_sandbox::{Flow, Stream};
+use offshoot_sandbox::{Flow, Signals, Stream};
 use offshoot_workspace::{
     ExecutionObserver, ExecutionRequest, ExecutionResult, ExecutionWorkspace, ProxyRuntime, wire,
 };
@@ -13,15 +13,17 @@ use super::events::Event;
 use super::request::explain;
 use crate::opened::Opened;
 
-/// Decides about a request by the rules, runs it, answers, and does what is due afterwards.
+/// Decides about a request by the rules, runs it, answers, and does what is due afterwards. `signals` are those to a process that
+/// has nothing else to do.
 pub(super) fn run(
     project: &Opened,
     request: ExecutionRequest,
     (policy, caches): (Arc<Policy>, bool),
+    signals: Option<Signals>,
     tell: &dyn Fn(Event),
     answer: impl FnOnce(ExecEnvelopeDoc),
 ) {
-    let options = project.engine().runtime_options(policy, caches, None, explain);
+    let options = project.engine().runtime_options(policy, caches, signals, explain);
     let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
     let place = request.place.clone();
     let envelope = runtime.exec(request, &mut Telling { project, place: &place, tell });
@@ -29,6 +31,9 @@ pub(super) fn run(
     let stays = result.workspace.as_ref().filter(|_| !result.removed);
     let due = stays.and_then(|(workspace, _)| project.due(workspace));
     answer(wire::envelope(&envelope));
+    if let Some(signals) = options.signals {
+        signals.give_back();
+    }
     // Nobody waits for that. Where nothing is due the vault is not touched any more.
     if let Some(due) = due {
         due.run();

@@ -48,7 +48,7 @@ fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command)
             turn.pass();
             told.finish(envelope);
         };
-        run(&project, request, (policy, caches), &tell, answer);
+        run(&project, request, (policy, caches), None, &tell, answer);
         drop(project);
         drop(busy);
     };

@@ -1,20 +1,19 @@
 //! Whoever ends first: the command, its worker or its host.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Instant;
 
 use offshoot_engine::Offshoot;
 use offshoot_engine::exec::Command;
 use offshoot_needs::needs;
+use offshoot_tests::host::{kill_when_ready, runs};
 use offshoot_tests::product::binary;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{
-    PATIENCE, changed, on_threads, place, project, runs, wait_for_output, wait_until, workers,
-    zombies,
+    PATIENCE, changed, on_threads, place, project, wait_for_output, wait_until, workers, zombies,
 };
 
 #[needs(UserNamespace)]
@@ -110,6 +109,28 @@ fn what_a_command_of_a_killed_worker_wrote_is_set_aside() {
     wait_until("waiting for what has ended", || zombies().is_empty());
 }
 
+/// Whoever ends workers by a signal, as a service manager does, loses nothing.
+#[needs(UserNamespace)]
+#[test]
+fn a_worker_that_is_asked_to_end_records_its_command() {
+    let place = place();
+    let project = project(&place);
+    for (name, signal) in [("term", Signal::TERM), ("int", Signal::INT), ("hup", Signal::HUP)] {
+        let workspace = project.fork(name).unwrap();
+        let text = "echo one > one; echo ready; sleep 1000; echo two > two";
+        let exec = workspace.exec(Command::shell(text)).unwrap();
+        wait_for_output(&exec);
+        let [worker] = workers(place.path())[..] else { panic!("one worker") };
+        kill_process(Pid::from_raw(worker).unwrap(), signal).unwrap();
+        let ended = exec.wait();
+        assert!(ended.result.interrupted && ended.result.error.is_none(), "{name}: {ended:?}");
+        assert_eq!(changed(&workspace), ["/one"], "{name}");
+        project.wait_idle();
+    }
+    assert_eq!(project.leftovers().unwrap().len(), 0);
+    assert_eq!(workers(place.path()), [0; 0]);
+}
+
 /// How many commands run in a host that is killed: a third each that is over by then, that may be, and that would go on for long.
 const IN_HOST: usize = 9;
 const HOST: &str = "OFFSHOOT_TEST_WORKER_HOST";
@@ -161,23 +182,10 @@ fn the_commands_of_a_killed_host_end_and_are_recorded() {
     let other = project.fork("other").unwrap();
     let other = other.exec(Command::shell("echo ready; sleep 1000")).unwrap();
     wait_for_output(&other);
-    let mut host = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "endings::a_host", "--nocapture"])
-        .env_clear()
-        .envs(place.environment())
-        .env(HOST, place.path())
-        .env(PROGRAM, binary())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(host.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("ready") {
-        line.clear();
-        assert_ne!(said.read_line(&mut line).unwrap(), 0, "the host ended");
-    }
-    host.kill().unwrap();
-    host.wait().unwrap();
+    kill_when_ready("endings::a_host", |host| {
+        host.env_clear().envs(place.environment());
+        host.env(HOST, place.path()).env(PROGRAM, binary());
+    });
     let killed = Instant::now();
     wait_until("the end of the commands", || !runs(word));
     wait_until("the end of the workers", || workers(place.path()).len() == 1);

@@ -13,8 +13,11 @@ use offshoot_engine::exec::{Command, Input};
 use offshoot_needs::needs;
 use offshoot_protocol::ExitCode;
 use offshoot_tests::product::{Place, binary};
+use serde_json::Value;
 
-use crate::support::{changed, open, options, place, project, wait_until, zombies};
+use crate::support::{
+    changed, open, options, place, project, wait_for_output, wait_until, zombies,
+};
 
 /// What `exec` says where this program is the worker.
 fn refused(place: &Place, program: &Path) -> Error {
@@ -104,32 +107,86 @@ fn nonsense_ends_a_worker() {
     wait_until("waiting for what has ended", || zombies().is_empty());
 }
 
+/// A worker that somebody else than a host talks to.
+struct Talk {
+    worker: std::process::Child,
+    own: BufReader<UnixStream>,
+}
+
+impl Talk {
+    /// Starts one, and says the first line.
+    fn start(place: &Place, line: &str) -> Self {
+        let (own, other) = UnixStream::pair().unwrap();
+        let worker = std::process::Command::new(binary())
+            .arg("worker")
+            .env_clear()
+            .envs(place.environment())
+            .stdin(Stdio::null())
+            .stdout(OwnedFd::from(other))
+            .spawn()
+            .unwrap();
+        let mut talk = Self { worker, own: BufReader::new(own) };
+        talk.say(line);
+        talk
+    }
+
+    fn say(&mut self, line: &str) {
+        // One that refuses does not read all of it.
+        let _refused = self.own.get_mut().write_all(line.as_bytes()).is_err();
+    }
+
+    /// Its next line; empty where it has ended.
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.own.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Its next line that starts so.
+    fn hear_until(&mut self, start: &str) -> String {
+        loop {
+            let line = self.hear();
+            assert_ne!(line, "", "it ended without {start}");
+            if line.starts_with(start) {
+                return line;
+            }
+        }
+    }
+
+    fn end(mut self) {
+        drop(self.own);
+        assert!(self.worker.wait().unwrap().success());
+    }
+}
+
 /// What the worker answers to a first line.
 fn answer(line: &str) -> String {
-    let (own, other) = UnixStream::pair().unwrap();
-    let mut worker = std::process::Command::new(binary())
-        .arg("worker")
-        .env_clear()
-        .stdin(Stdio::null())
-        .stdout(OwnedFd::from(other))
-        .spawn()
-        .unwrap();
-    (&own).write_all(line.as_bytes()).unwrap();
-    let mut answer = String::new();
-    BufReader::new(own).read_line(&mut answer).unwrap();
-    assert!(worker.wait().unwrap().success());
+    let mut talk = Talk::start(&place(), line);
+    let answer = talk.hear();
+    talk.end();
     answer
 }
 
 /// A request, as a host says it.
 fn request(place: &Place) -> String {
+    request_for(place, Command::new(["true"]))
+}
+
+fn request_for(place: &Place, command: Command) -> String {
     let said = place.path().join("said");
     let text = format!("IFS= read -r line <&1; printf '%s\\n' \"$line\" > '{}'", said.display());
     let project = open(place, options(place).worker(script(place, "listener", &text)));
-    let error = project.exec(["true"]).unwrap_err();
+    let error = project.exec(command).unwrap_err();
     let said = std::fs::read_to_string(said).unwrap();
     assert!(said.ends_with('\n'), "{error}: {said}");
     said
+}
+
+/// The same with another value somewhere.
+fn with(request: &str, place: &str, value: impl Into<Value>) -> String {
+    let mut request: Value = serde_json::from_str(request).unwrap();
+    *request.pointer_mut(place).unwrap() = value.into();
+    format!("{request}\n")
 }
 
 #[test]
@@ -145,6 +202,91 @@ fn a_host_of_another_version_is_refused() {
         let answered = answer(line);
         assert!(answered.starts_with("{\"refused\":{\"version\":2,"), "{line} {answered}");
     }
+}
+
+#[test]
+fn a_field_that_is_not_known_is_refused_wherever_it_is() {
+    let request = request(&place());
+    for place in ["/engine/actor", "/exec/actor", "/vault"] {
+        let mut said: Value = serde_json::from_str(&request).unwrap();
+        said.pointer_mut(place).unwrap()["never_write"] = true.into();
+        let answered = answer(&format!("{said}\n"));
+        assert!(answered.starts_with("{\"refused\":"), "{place}: {answered}");
+        assert!(answered.contains("never_write"), "{place}: {answered}");
+    }
+}
+
+/// A worker keeps no more of what is said to it than the longest of all requests takes.
+#[test]
+fn a_line_without_end_is_refused() {
+    const LONGEST: usize = 32 << 20;
+    let endless = "x".repeat(LONGEST + 1);
+    let answered = answer(&endless);
+    assert!(answered.starts_with("{\"refused\":"), "{answered}");
+    assert!(answered.contains("longer than 33554432 bytes"), "{answered}");
+    let place = place();
+    let error = project(&place).exec(["true", &endless]).unwrap_err();
+    assert_eq!(error.code, ExitCode::Usage, "{error}");
+    assert!(error.message.contains("longer than"), "{error}");
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn an_order_without_end_ends_the_command() {
+    let place = place();
+    let request = request_for(&place, Command::new(["sleep", "1000"]));
+    let mut talk = Talk::start(&place, &request);
+    talk.hear_until("{\"started\"");
+    talk.say(&"x".repeat(1000));
+    let finished: Value = serde_json::from_str(&talk.hear_until("{\"finished\"")).unwrap();
+    assert_eq!(finished["finished"]["envelope"]["result"]["interrupted"], true, "{finished}");
+    talk.end();
+}
+
+/// What the worker says about a request that it accepts and cannot work for.
+fn failed(place: &Place, request: &str) -> Value {
+    let mut talk = Talk::start(place, request);
+    talk.hear_until("{\"accepted\"");
+    let failed: Value = serde_json::from_str(&talk.hear()).unwrap();
+    assert_eq!(talk.hear(), "", "{failed}");
+    talk.end();
+    failed["failed"]["error"].clone()
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn another_vault_than_the_host_means_is_refused() {
+    let place = place();
+    let request = request(&place);
+    let said: Value = serde_json::from_str(&request).unwrap();
+    let other = said["exec"]["id"].as_str().unwrap();
+    let error = failed(&place, &with(&request, "/vault/id", other));
+    assert_eq!(error["code"], "conflict", "{error}");
+    assert!(error["message"].as_str().unwrap().contains("is not the vault"), "{error}");
+    assert_eq!(place.json(&["execs"])["execs"].as_array().unwrap().len(), 0);
+}
+
+/// Neither a command that is over nor one that runs shares its id with another.
+#[needs(UserNamespace)]
+#[test]
+fn an_id_is_taken_once() {
+    let place = place();
+    let request = request_for(&place, Command::new(["touch", "new"]));
+    let project = project(&place);
+    let workspace = project.fork("w").unwrap();
+    let over = workspace.exec(["true"]).unwrap();
+    over.wait();
+    let runs = workspace.exec(Command::shell("echo ready; sleep 1000")).unwrap();
+    wait_for_output(&runs);
+    for exec in [&over, &runs] {
+        let error = failed(&place, &with(&request, "/exec/id", exec.id().to_string()));
+        assert_eq!(error["code"], "conflict", "{error}");
+        assert!(error["message"].as_str().unwrap().contains(&exec.id().to_string()), "{error}");
+    }
+    runs.cancel();
+    assert!(runs.wait().result.interrupted);
+    assert_eq!(place.json(&["execs"])["execs"].as_array().unwrap().len(), 2);
+    project.wait_idle();
 }
 
 /// A worker that dies after it recorded everything, and before it could say so.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_engine::exec::{Event, Exec};
 use offshoot_engine::{Offshoot, Options, Project, Workspace};
+use offshoot_tests::host::processes;
 use offshoot_tests::product::{Place, binary};
 
 /// The variable by which the processes of a test are found.
@@ -83,16 +84,6 @@ fn parent(pid: i32) -> Option<i32> {
     stat.rsplit(')').next()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether a process has a word among its arguments.
-pub(crate) fn runs(word: &str) -> bool {
-    let has = |pid: &i32| {
-        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(word)
-    };
-    let own = i32::try_from(std::process::id()).unwrap();
-    processes().into_iter().any(|pid| pid != own && has(&pid))
-}
-
 /// The processes that this one started and did not wait for, though they have ended.
 pub(crate) fn zombies() -> Vec<i32> {
     let own = std::process::id().to_string();
@@ -102,11 +93,6 @@ pub(crate) fn zombies() -> Vec<i32> {
         fields.next() == Some("Z") && fields.next() == Some(own.as_str())
     };
     processes().into_iter().filter(is_one).collect()
-}
-
-fn processes() -> Vec<i32> {
-    let all = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// What this process has open, without files: how many connections a catalog has varies.

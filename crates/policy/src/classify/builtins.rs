@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::category::Category;
+use offshoot_vocabulary::EffectCategory;
+
 use crate::knowledge::Tool;
 use crate::script::ShellWord;
 
@@ -41,7 +42,7 @@ fn alias(work: &mut Work<'_, '_>) {
         work.reading.operands.iter().copied().filter(|w| defines(w)).collect();
     for word in defined {
         let why = format!("{} gives a command another meaning", word.display());
-        work.draft.add(Category::Mutating, why);
+        work.draft.add(EffectCategory::Mutating, why);
         work.inner.push(Inner::text(words::assigned(word), Some("text")));
     }
 }
@@ -57,7 +58,7 @@ fn test(work: &mut Work<'_, '_>) {
         let hidden = |text: Cow<'_, str>| text.contains("$(") || text.contains('`');
         if asks && pair[1].literal().is_some_and(hidden) {
             let why = format!("{} may run a command when it is evaluated", pair[1].display());
-            work.draft.add(Category::Mutating, why);
+            work.draft.add(EffectCategory::Mutating, why);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Code that a tool is given: in an argument, in a file, on its standard input.
 
-use crate::category::Category;
-use crate::judged::AccessKind;
+use offshoot_vocabulary::{EffectCategory, PathAccess};
+
 use crate::knowledge::{Language, Role};
 use crate::script::{InputSource, ShellWord};
 
@@ -29,12 +29,12 @@ impl Classifier<'_> {
             (Language::Sed | Language::Awk, None) => {
                 let name = work.reading.name();
                 let why = format!("the code for {name} is only known when it runs");
-                work.draft.add(Category::Mutating, why);
+                work.draft.add(EffectCategory::Mutating, why);
                 return;
             }
             (Language::Other(_), literal) => {
                 let name = work.reading.name();
-                work.draft.add(Category::Mutating, format!("{name} runs code"));
+                work.draft.add(EffectCategory::Mutating, format!("{name} runs code"));
                 if literal.is_none() {
                     self.pend(work.scene.level, Sources::Substitutions);
                 }
@@ -50,18 +50,18 @@ impl Classifier<'_> {
         let apart = work.scene.apart;
         match finding {
             Finding::Reads(path) => {
-                self.path(&mut work.draft, AccessKind::Read, &ShellWord::new(path), apart);
+                self.path(&mut work.draft, PathAccess::Read, &ShellWord::new(path), apart);
             }
             Finding::Writes(path) => {
-                self.path(&mut work.draft, AccessKind::Write, &ShellWord::new(path), apart);
+                self.path(&mut work.draft, PathAccess::Write, &ShellWord::new(path), apart);
             }
             Finding::Runs(text) => work.inner.push(Inner::text(ShellWord::new(text), Some("code"))),
             Finding::Feeds(text) => work.inner.push(Inner::fed(ShellWord::new(text), "code")),
             Finding::Connects(place) => {
-                work.draft.add(Category::Networked, format!("its code connects to {place}"));
-                work.draft.add(Category::Mutating, format!("its code connects to {place}"));
+                work.draft.add(EffectCategory::Networked, format!("its code connects to {place}"));
+                work.draft.add(EffectCategory::Mutating, format!("its code connects to {place}"));
             }
-            Finding::Unclear(why) => work.draft.add(Category::Mutating, why),
+            Finding::Unclear(why) => work.draft.add(EffectCategory::Mutating, why),
         }
     }
 
@@ -75,8 +75,8 @@ impl Classifier<'_> {
         if literal.is_none() {
             self.pend(work.scene.level, Sources::Substitutions);
         }
-        work.draft.add(Category::Mutating, format!("runs the code in {}", word.display()));
-        self.path(&mut work.draft, AccessKind::Read, word, work.scene.apart);
+        work.draft.add(EffectCategory::Mutating, format!("runs the code in {}", word.display()));
+        self.path(&mut work.draft, PathAccess::Read, word, work.scene.apart);
     }
 
     /// Whether the tool reads code from its standard input, and what that means.
@@ -100,19 +100,19 @@ impl Classifier<'_> {
         let shell = work.reading.tool().language == Language::Shell;
         match scene.input {
             InputSource::Inherited if self.context.stdin || asked => {
-                work.draft.add(Category::Mutating, "runs what comes on its input");
+                work.draft.add(EffectCategory::Mutating, "runs what comes on its input");
             }
             InputSource::Inherited => {
-                work.draft.add(Category::Interactive, "waits for what a person types");
-                work.draft.add(Category::Mutating, "runs what a person types");
+                work.draft.add(EffectCategory::Interactive, "waits for what a person types");
+                work.draft.add(EffectCategory::Mutating, "runs what a person types");
             }
             InputSource::Text(text) if shell => work.inner.push(Inner::text(text.clone(), None)),
             InputSource::Text(_) => {
-                work.draft.add(Category::Mutating, "runs the code in its input")
+                work.draft.add(EffectCategory::Mutating, "runs the code in its input")
             }
             InputSource::File(file) => {
                 let why = format!("runs the code in {}", file.display());
-                work.draft.add(Category::Mutating, why);
+                work.draft.add(EffectCategory::Mutating, why);
             }
             InputSource::Pipe(places) => {
                 let known = match places.as_slice() {
@@ -122,7 +122,7 @@ impl Classifier<'_> {
                 if let Some(text) = known {
                     return work.inner.push(Inner::text(ShellWord::new(text), None));
                 }
-                work.draft.add(Category::Mutating, "runs what another command prints");
+                work.draft.add(EffectCategory::Mutating, "runs what another command prints");
                 self.pend(scene.level, Sources::Pipe(places.clone()));
             }
         }

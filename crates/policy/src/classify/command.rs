@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::category::Category;
-use crate::judged::PartKind;
+use offshoot_vocabulary::{CommandPart, EffectCategory};
+
 use crate::parse::parse_text;
 use crate::script::{InputSource, ShellWord, WordPiece};
 
@@ -93,7 +93,7 @@ impl Classifier<'_> {
             draft = self.wrappers.pop().map(|wrapper| wrapper.draft).unwrap_or_default();
         }
         if self.judged.len() == before {
-            self.emit(PartKind::Program, words.to_vec(), draft);
+            self.emit(CommandPart::Program, words.to_vec(), draft);
         }
         for inner in inner.iter().filter(|inner| !in_place(inner)) {
             let label = format!("{name} {}", inner.option.unwrap_or_default());
@@ -170,8 +170,8 @@ impl Classifier<'_> {
     fn parsed(&mut self, text: &str, scene: &Scene<'_>) {
         if self.wrappers.len() + self.level >= super::DEEPEST {
             let mut draft = Draft::default();
-            draft.add(Category::Mutating, "commands are wrapped too deep to follow");
-            return self.emit(PartKind::Unclear, vec![ShellWord::new(text)], draft);
+            draft.add(EffectCategory::Mutating, "commands are wrapped too deep to follow");
+            return self.emit(CommandPart::Unclear, vec![ShellWord::new(text)], draft);
         }
         let script = parse_text(text.as_bytes());
         self.script(&script, Some(scene));
@@ -181,9 +181,9 @@ impl Classifier<'_> {
     fn hidden_text(&mut self, text: &ShellWord, scene: &Scene<'_>) {
         let mut draft = Draft::default();
         let why = format!("the text {} is only known when it runs", text.display());
-        draft.add(Category::Mutating, why);
+        draft.add(EffectCategory::Mutating, why);
         self.pend(scene.level, Sources::Substitutions);
-        self.emit(PartKind::Unclear, vec![text.clone()], draft);
+        self.emit(CommandPart::Unclear, vec![text.clone()], draft);
     }
 }
 

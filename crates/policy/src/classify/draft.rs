@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::category::{Categories, Category};
-use crate::judged::{AccessKind, Reason, TouchedPath};
+use offshoot_vocabulary::{EffectCategory, PathAccess};
+
+use crate::category::Categories;
+use crate::judged::{Reason, TouchedPath};
 
 /// What is known so far.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +29,8 @@ pub(super) struct Wrapper {
 
 impl Draft {
     /// It has this category, and why.
-    pub(super) fn add(&mut self, category: Category, why: impl Into<Cow<'static, str>>) {
-        if category == Category::ReadOnly {
+    pub(super) fn add(&mut self, category: EffectCategory, why: impl Into<Cow<'static, str>>) {
+        if category == EffectCategory::ReadOnly {
             return;
         }
         self.categories = self.categories.with(category);
@@ -75,7 +77,7 @@ impl Draft {
     }
 
     /// It touches this path.
-    pub(super) fn touch(&mut self, access: AccessKind, path: &str) {
+    pub(super) fn touch(&mut self, access: PathAccess, path: &str) {
         if !self.paths.iter().any(|touched| touched.access == access && touched.path == path) {
             self.paths.push(TouchedPath { access, path: path.to_owned() });
         }

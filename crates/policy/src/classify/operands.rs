@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::category::Category;
-use crate::judged::AccessKind;
+use offshoot_vocabulary::{EffectCategory, PathAccess};
+
 use crate::knowledge::{self, Known, Language, Operands, Role};
 use crate::script::{ShellWord, WordPiece};
 
@@ -110,9 +110,9 @@ impl Classifier<'_> {
         let apart = work.scene.apart;
         let Some((last, others)) = words.split_last() else { return };
         for word in others {
-            self.path(&mut work.draft, AccessKind::Read, word, apart);
+            self.path(&mut work.draft, PathAccess::Read, word, apart);
         }
-        self.path(&mut work.draft, AccessKind::Write, last, apart);
+        self.path(&mut work.draft, PathAccess::Write, last, apart);
     }
 
     fn remotes(&mut self, work: &mut Work<'_, '_>, words: &[&ShellWord]) {
@@ -120,13 +120,13 @@ impl Classifier<'_> {
         for (index, word) in words.iter().enumerate() {
             if is_remote(word) {
                 let why = format!("{} is on another machine", word.display());
-                work.draft.add(Category::Networked, why);
+                work.draft.add(EffectCategory::Networked, why);
             } else {
                 let last = index + 1 == words.len();
-                let access = if last && index > 0 { AccessKind::Write } else { AccessKind::Read };
+                let access = if last && index > 0 { PathAccess::Write } else { PathAccess::Read };
                 // What only reads stays so: it is for the tool to say whether it writes.
-                let writes = work.draft.categories.contains(Category::Mutating);
-                let access = if writes { access } else { AccessKind::Read };
+                let writes = work.draft.categories.contains(EffectCategory::Mutating);
+                let access = if writes { access } else { PathAccess::Read };
                 self.path(&mut work.draft, access, word, apart);
             }
         }
@@ -144,19 +144,19 @@ impl Classifier<'_> {
         let apart = work.scene.apart;
         match role {
             Role::Text => {}
-            Role::Read => self.path(&mut work.draft, AccessKind::Read, &word, apart),
+            Role::Read => self.path(&mut work.draft, PathAccess::Read, &word, apart),
             Role::Output if is_dash(&word) => {}
             Role::Write | Role::Output | Role::LastWrite => {
-                self.path(&mut work.draft, AccessKind::Write, &word, apart);
+                self.path(&mut work.draft, PathAccess::Write, &word, apart);
             }
-            Role::Delete => self.path(&mut work.draft, AccessKind::Delete, &word, apart),
+            Role::Delete => self.path(&mut work.draft, PathAccess::Delete, &word, apart),
             Role::Directory => {
-                self.path(&mut work.draft, AccessKind::Read, &word, apart);
+                self.path(&mut work.draft, PathAccess::Read, &word, apart);
                 work.directories.push(word.into_owned());
             }
             Role::Upload => {
                 if let Some(path) = uploaded(&word) {
-                    self.path(&mut work.draft, AccessKind::Read, &path, apart);
+                    self.path(&mut work.draft, PathAccess::Read, &path, apart);
                 }
             }
             Role::Assignments => set(work, &word),
@@ -164,7 +164,7 @@ impl Classifier<'_> {
             Role::Command | Role::CommandUntil => {
                 let name = option.unwrap_or_default();
                 let why = format!("{name}: runs {}", word.display());
-                work.draft.add(Category::Mutating, why);
+                work.draft.add(EffectCategory::Mutating, why);
                 work.runs(Inner::fed(word.into_owned(), name));
             }
             Role::Shell => work.runs(Inner::text(word.into_owned(), option)),
@@ -172,7 +172,7 @@ impl Classifier<'_> {
             Role::Code => self.code(work, language, &word, option),
             Role::Host => {
                 let why = format!("{} is in the network", word.display());
-                work.draft.add(Category::Networked, why);
+                work.draft.add(EffectCategory::Networked, why);
             }
             Role::Remote => self.remotes(work, &[&word]),
         }
@@ -185,7 +185,7 @@ fn missing(work: &mut Work<'_, '_>, role: Role, name: &'static str) {
     let optional =
         work.reading.effects().any(|(given, effect)| given.name == name && effect.optional);
     if !harmless && !optional {
-        work.draft.add(Category::Mutating, format!("{name} is given without its value"));
+        work.draft.add(EffectCategory::Mutating, format!("{name} is given without its value"));
     }
 }
 
@@ -211,7 +211,7 @@ fn variable(work: &mut Work<'_, '_>, word: &ShellWord) {
     }
     if name.is_empty() && !matches!(word.pieces.first(), Some(WordPiece::Literal(_))) {
         let why = format!("which variable {} is, is only known when it runs", word.display());
-        return work.draft.add(Category::Mutating, why);
+        return work.draft.add(EffectCategory::Mutating, why);
     }
     runs_in_index(work, word);
 }
@@ -226,7 +226,7 @@ fn runs_in_index(work: &mut Work<'_, '_>, word: &ShellWord) {
     };
     if word.pieces.iter().any(hidden) {
         let why = format!("{} may run a command when it is evaluated", word.display());
-        work.draft.add(Category::Mutating, why);
+        work.draft.add(EffectCategory::Mutating, why);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::category::Category;
+use offshoot_vocabulary::{CommandPart, EffectCategory, PathAccess};
+
 use crate::context::Context;
 use crate::judged::OUTSIDE;
-use crate::judged::{AccessKind, PartKind};
 use crate::knowledge::{self, CredentialLocation};
 use crate::script::{Redirect, RedirectKind, ShellWord, WordPiece};
 
@@ -56,10 +56,10 @@ enum Spot {
 impl Classifier<'_> {
     /// A redirection of a command.
     pub(super) fn redirect(&mut self, redirect: &Redirect, apart: bool) {
-        let accesses: &[AccessKind] = match redirect.kind {
-            RedirectKind::Read => &[AccessKind::Read],
-            RedirectKind::Write | RedirectKind::Append => &[AccessKind::Write],
-            RedirectKind::ReadWrite => &[AccessKind::Read, AccessKind::Write],
+        let accesses: &[PathAccess] = match redirect.kind {
+            RedirectKind::Read => &[PathAccess::Read],
+            RedirectKind::Write | RedirectKind::Append => &[PathAccess::Write],
+            RedirectKind::ReadWrite => &[PathAccess::Read, PathAccess::Write],
         };
         let mut draft = Draft::default();
         for access in accesses {
@@ -75,7 +75,7 @@ impl Classifier<'_> {
             RedirectKind::ReadWrite => "<>",
         };
         self.emit(
-            PartKind::Redirection,
+            CommandPart::Redirection,
             vec![ShellWord::new(sign), redirect.target.clone()],
             draft,
         );
@@ -85,7 +85,7 @@ impl Classifier<'_> {
     pub(super) fn path(
         &self,
         draft: &mut Draft,
-        access: AccessKind,
+        access: PathAccess,
         word: &ShellWord,
         apart: bool,
     ) {
@@ -98,7 +98,7 @@ impl Classifier<'_> {
         }
     }
 
-    fn spot(&self, draft: &mut Draft, access: AccessKind, spot: Spot) {
+    fn spot(&self, draft: &mut Draft, access: PathAccess, spot: Spot) {
         match spot {
             Spot::Absolute(path) => self.absolute(draft, access, &path),
             Spot::Home(rest) => {
@@ -117,17 +117,17 @@ impl Classifier<'_> {
         }
     }
 
-    fn absolute(&self, draft: &mut Draft, access: AccessKind, path: &str) {
+    fn absolute(&self, draft: &mut Draft, access: PathAccess, path: &str) {
         if is_device(path) {
             return;
         }
         let shown = shown(path);
         let wholly_known = !path.contains(UNKNOWN);
-        if wholly_known || access != AccessKind::Read {
+        if wholly_known || access != PathAccess::Read {
             draft.touch(access, &shown);
         }
         if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
-            draft.add(Category::Networked, format!("{shown} is a connection in bash"));
+            draft.add(EffectCategory::Networked, format!("{shown} is a connection in bash"));
         }
         self.credentials(draft, path, &shown);
         if self.is_ours(path) {
@@ -221,35 +221,35 @@ impl Classifier<'_> {
     /// Whether a word is known to lead out of the workspace and of the private places.
     pub(super) fn is_outside(&self, word: &ShellWord, apart: bool) -> bool {
         let mut draft = Draft::default();
-        self.path(&mut draft, AccessKind::Write, word, apart);
-        draft.categories.contains(Category::HostEscapeRisk)
+        self.path(&mut draft, PathAccess::Write, word, apart);
+        draft.categories.contains(EffectCategory::HostEscapeRisk)
     }
 }
 
-fn inside(draft: &mut Draft, access: AccessKind, shown: &str) {
+fn inside(draft: &mut Draft, access: PathAccess, shown: &str) {
     match access {
-        AccessKind::Read => {}
-        AccessKind::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
-        AccessKind::Delete => {
-            draft.add(Category::Mutating, format!("deletes {shown}"));
-            draft.add(Category::Destructive, format!("deletes {shown}"));
+        PathAccess::Read => {}
+        PathAccess::Write => draft.add(EffectCategory::Mutating, format!("writes to {shown}")),
+        PathAccess::Delete => {
+            draft.add(EffectCategory::Mutating, format!("deletes {shown}"));
+            draft.add(EffectCategory::Destructive, format!("deletes {shown}"));
         }
     }
 }
 
-fn outside(draft: &mut Draft, access: AccessKind, shown: &str) {
+fn outside(draft: &mut Draft, access: PathAccess, shown: &str) {
     inside(draft, access, shown);
     let does = match access {
-        AccessKind::Read => return,
-        AccessKind::Write => "writes to",
-        AccessKind::Delete => "deletes",
+        PathAccess::Read => return,
+        PathAccess::Write => "writes to",
+        PathAccess::Delete => "deletes",
     };
     draft.outside = true;
-    draft.add(Category::HostEscapeRisk, format!("{does} {shown}{OUTSIDE}"));
+    draft.add(EffectCategory::HostEscapeRisk, format!("{does} {shown}{OUTSIDE}"));
 }
 
 fn reveal(draft: &mut Draft, place: &CredentialLocation, shown: &str) {
-    draft.add(Category::HostEscapeRisk, format!("{shown}: {}", place.why));
+    draft.add(EffectCategory::HostEscapeRisk, format!("{shown}: {}", place.why));
 }
 
 fn credentials_below(draft: &mut Draft, rest: &str, shown: &str) {

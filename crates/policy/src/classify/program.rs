@@ -1,7 +1,8 @@
 //! Judges one program with its arguments.
 
-use crate::category::{Categories, Category};
-use crate::judged::PartKind;
+use offshoot_vocabulary::{CommandPart, EffectCategory};
+
+use crate::category::Categories;
 use crate::knowledge::{self, Effect, Role, Tool, When};
 use crate::script::ShellWord;
 
@@ -28,16 +29,16 @@ impl Classifier<'_> {
         let mut draft = Draft::default();
         let Some((program, arguments)) = words.split_first() else { return };
         if self.wrappers.len() + self.level > DEEPEST {
-            draft.add(Category::Mutating, "commands are wrapped too deep to follow");
-            return self.emit(PartKind::Unclear, words.to_vec(), draft);
+            draft.add(EffectCategory::Mutating, "commands are wrapped too deep to follow");
+            return self.emit(CommandPart::Unclear, words.to_vec(), draft);
         }
         let Some((name, tool)) = self.tool(program, &mut draft, scene.apart) else {
-            return self.emit(PartKind::Program, words.to_vec(), draft);
+            return self.emit(CommandPart::Program, words.to_vec(), draft);
         };
         let reading = Reading::of(name, tool, arguments);
         let mut work = Work { reading, draft, scene, directories: Vec::new(), inner: Vec::new() };
         work.own();
-        let changes = work.draft.categories.contains(Category::Mutating);
+        let changes = work.draft.categories.contains(EffectCategory::Mutating);
         work.strange();
         self.values(&mut work);
         self.operands(&mut work);
@@ -62,7 +63,7 @@ impl Classifier<'_> {
         };
         if let Some(place) = outside {
             let why = format!("works in {place}, outside the workspace");
-            work.draft.add(Category::HostEscapeRisk, why);
+            work.draft.add(EffectCategory::HostEscapeRisk, why);
         }
     }
 
@@ -88,18 +89,21 @@ impl Classifier<'_> {
             match self.origin_of_program(program, apart) {
                 ProgramOrigin::System => {}
                 ProgramOrigin::Packages => {
-                    draft.add(Category::Mutating, format!("{path} is a program of the project"));
+                    draft.add(
+                        EffectCategory::Mutating,
+                        format!("{path} is a program of the project"),
+                    );
                 }
                 ProgramOrigin::Elsewhere => {
                     let why = format!("{path} is a program that is not known");
-                    draft.add(Category::Mutating, why);
+                    draft.add(EffectCategory::Mutating, why);
                     return None;
                 }
             }
         }
         let tool = knowledge::program(name);
         if tool.is_none() {
-            draft.add(Category::Mutating, format!("{name} is not a program that is known"));
+            draft.add(EffectCategory::Mutating, format!("{name} is not a program that is known"));
         }
         tool
     }
@@ -110,7 +114,7 @@ fn unknown_program(
     draft: &mut Draft,
 ) -> Option<(&'static str, &'static Tool)> {
     let why = format!("which program {} is, is only known when it runs", program.display());
-    draft.add(Category::Mutating, why);
+    draft.add(EffectCategory::Mutating, why);
     None
 }
 
@@ -170,7 +174,7 @@ impl Work<'_, '_> {
                 }
                 Strange::Injected(_) => continue,
             };
-            self.draft.add(Category::Mutating, why);
+            self.draft.add(EffectCategory::Mutating, why);
         }
     }
 
@@ -187,7 +191,7 @@ impl Work<'_, '_> {
                 || Some(Role::Script) == effect.value
                 || Some(Role::Shell) == effect.value
                 || Some(Role::Command) == effect.value;
-            code || effect.adds.contains(Category::Mutating)
+            code || effect.adds.contains(EffectCategory::Mutating)
                 || (effect.is.is_some() && takes_the_place(given, effect))
         })
     }
@@ -197,12 +201,12 @@ impl Work<'_, '_> {
 fn say_kinds(draft: &mut Draft, categories: Categories, reading: &Reading<'_>) {
     for category in categories.iter() {
         let does = match category {
-            Category::ReadOnly => continue,
-            Category::Interactive => "wants a person at a terminal",
-            Category::Mutating => "makes or changes something",
-            Category::Networked => "reaches for the network",
-            Category::Destructive => "deletes or overwrites something",
-            Category::HostEscapeRisk => "reaches beyond the workspace",
+            EffectCategory::ReadOnly => continue,
+            EffectCategory::Interactive => "wants a person at a terminal",
+            EffectCategory::Mutating => "makes or changes something",
+            EffectCategory::Networked => "reaches for the network",
+            EffectCategory::Destructive => "deletes or overwrites something",
+            EffectCategory::HostEscapeRisk => "reaches beyond the workspace",
         };
         draft.add(category, format!("{} {does}", reading.name()));
     }
@@ -210,7 +214,7 @@ fn say_kinds(draft: &mut Draft, categories: Categories, reading: &Reading<'_>) {
 
 /// The part of a set that says that a tool reaches beyond the workspace.
 fn reach(categories: Categories) -> Categories {
-    let risk = Category::HostEscapeRisk;
+    let risk = EffectCategory::HostEscapeRisk;
     if categories.contains(risk) { Categories::only(risk) } else { Categories::READ_ONLY }
 }
 

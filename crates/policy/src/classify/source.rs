@@ -1,6 +1,7 @@
 //! Where code comes from that a command reads: what is fetched or decoded is code that nobody can see beforehand.
 
-use crate::category::Category;
+use offshoot_vocabulary::EffectCategory;
+
 use crate::judged::Judged;
 use crate::script::{InputSource, Script, ShellWord, Simple};
 
@@ -72,7 +73,7 @@ impl Classifier<'_> {
         for code in now {
             let why = self.hidden(script, bounds, code.sources);
             if let (Some(why), Some(judged)) = (why, self.judged.get_mut(code.judged)) {
-                let category = Category::HostEscapeRisk;
+                let category = EffectCategory::HostEscapeRisk;
                 judged.categories = judged.categories.with(category);
                 judged.reasons.push(crate::judged::Reason { category, why: why.into() });
             }
@@ -94,7 +95,7 @@ impl Classifier<'_> {
                 continue;
             }
             let judged = &self.judged[bounds[index]..bounds[index + 1]];
-            if judged.iter().any(|judged| judged.categories.contains(Category::Networked)) {
+            if judged.iter().any(|judged| judged.categories.contains(EffectCategory::Networked)) {
                 return Some("runs code that comes from the network");
             }
             if judged.iter().any(|judged| disguises(judged) || has_decoder(judged)) {

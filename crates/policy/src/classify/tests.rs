@@ -2,11 +2,11 @@
 
 mod reasons;
 
-use offshoot_vocabulary::Network;
+use offshoot_vocabulary::{CommandPart, EffectCategory, Network, PathAccess};
 
-use crate::category::{Categories, Category};
+use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{AccessKind, Judged, PartKind};
+use crate::judged::Judged;
 use crate::parse::{parse_argv, parse_text};
 
 use super::classify;
@@ -37,7 +37,7 @@ fn check(table: &str) {
         let (set, text) = line.split_once('|').expect("a set and a text");
         let wanted: Categories = set
             .split_whitespace()
-            .map(|word| Category::from_word(word).expect("a category"))
+            .map(|word| word.parse::<EffectCategory>().expect("a category"))
             .collect();
         let text = text.trim().replace("\\n", "\n");
         let judged = judged(&text);
@@ -93,7 +93,7 @@ fn assignments() {
     with.environment.push(("LD_PRELOAD".into(), "x".into()));
     let found = classify(&parse_text(b"ls"), &with);
     assert_eq!(union(&found).to_string(), "mutating");
-    assert_eq!(found[0].part, PartKind::Assignment);
+    assert_eq!(found[0].part, CommandPart::Assignment);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn texts() {
 #[test]
 fn wrapped_too_deep() {
     let text = format!("{}ls", "env ".repeat(200));
-    assert!(union(&judged(&text)).contains(Category::Mutating));
+    assert!(union(&judged(&text)).contains(EffectCategory::Mutating));
     let mut text = "ls".to_owned();
     for _ in 0..12 {
         text = format!("eval {}", text.replace('\\', "\\\\").replace(' ', "\\ "));
@@ -394,7 +394,7 @@ fn nothing_panics_and_everything_is_explained() {
 fn paths_are_named() {
     let found = judged("cp a ../b");
     let paths: Vec<_> = found[0].paths.iter().map(|p| (p.access, p.path.as_str())).collect();
-    let wanted = [(AccessKind::Read, "/home/dev/project/a"), (AccessKind::Write, "/home/dev/b")];
+    let wanted = [(PathAccess::Read, "/home/dev/project/a"), (PathAccess::Write, "/home/dev/b")];
     assert_eq!(paths, wanted);
 }
 

@@ -1,7 +1,8 @@
 //! How words of the data stand in the tables: as their places in these lists. The build writes by them and the crate reads by them.
 
+use offshoot_vocabulary::EffectCategory;
+
 use super::table::{Known, Role, Style};
-use crate::category::Category;
 
 /// What a value or an operand is.
 pub(crate) const ROLES: [(&str, Role); 17] = [
@@ -43,6 +44,6 @@ pub(crate) const HARMLESS: [(&str, Known); 4] = [
 ];
 
 /// The bit of a category in a set.
-pub(crate) const fn bit(category: Category) -> u8 {
+pub(crate) const fn bit(category: EffectCategory) -> u8 {
     1 << category as u8
 }

@@ -1,11 +1,13 @@
 //! Reads tools, variables and places in the order in which `build/emit.rs` writes them.
 
+use offshoot_vocabulary::EffectCategory;
+
 use super::codes::{HARMLESS, ROLES, STYLES, bit};
 use super::reader::Reader;
 use super::table::{
     CredentialLocation, Effect, First, Known, Language, Operands, Role, Style, Tool, Variable, When,
 };
-use crate::category::{Categories, Category};
+use crate::category::Categories;
 
 /// How deep subcommands may lie in each other. Whatever the bytes say, the stack holds it.
 const LEVELS: usize = 8;
@@ -105,8 +107,9 @@ impl Reader {
 
     fn categories(&mut self) -> Option<Categories> {
         let bits = self.byte()?;
-        let members = Category::ALL.into_iter().filter(|category| bits & bit(*category) != 0);
-        (bits >> Category::ALL.len() == 0).then(|| members.collect())
+        let members =
+            EffectCategory::ALL.iter().copied().filter(|category| bits & bit(*category) != 0);
+        (bits >> EffectCategory::ALL.len() == 0).then(|| members.collect())
     }
 
     fn language(&mut self) -> Option<Language> {

@@ -1,14 +1,16 @@
 //! What stands in for knowledge that cannot be read. The build reads what it wrote, so that none of this is ever needed;
 //! were it, then nothing would be taken for harmless.
 
+use offshoot_vocabulary::EffectCategory;
+
 use super::table::{CredentialLocation, Language, Operands, Role, Style, Tool, Variable};
-use crate::category::{Categories, Category};
+use crate::category::Categories;
 
 const WHY: &str = "what is known of it cannot be read";
-const WORST: Categories = Categories::only(Category::Mutating)
-    .with(Category::Networked)
-    .with(Category::Destructive)
-    .with(Category::HostEscapeRisk);
+const WORST: Categories = Categories::only(EffectCategory::Mutating)
+    .with(EffectCategory::Networked)
+    .with(EffectCategory::Destructive)
+    .with(EffectCategory::HostEscapeRisk);
 
 /// Any program.
 pub(super) static TOOL: Tool = Tool {

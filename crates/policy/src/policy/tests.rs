@@ -13,10 +13,9 @@ mod toy;
 
 use std::path::PathBuf;
 
-use offshoot_vocabulary::Network;
+use offshoot_vocabulary::{Network, PolicyLayer};
 
 use super::*;
-use crate::layer::Layer;
 use crate::options::{LayerSource, NamedText};
 
 /// What stands around commands in tests.
@@ -38,21 +37,21 @@ fn named(name: &str, text: &str) -> NamedText {
 }
 
 /// A layer of rules; the version is added.
-fn layer(layer: Layer, rules: &str) -> LayerSource {
+fn layer(layer: PolicyLayer, rules: &str) -> LayerSource {
     let toml = named(&format!("{layer}.toml"), &format!("version = 1\n{rules}"));
     LayerSource { layer, toml: Some(toml), rego: None }
 }
 
 fn user(rules: &str) -> LayerSource {
-    layer(Layer::User, rules)
+    layer(PolicyLayer::User, rules)
 }
 
 fn project(rules: &str) -> LayerSource {
-    layer(Layer::Project, rules)
+    layer(PolicyLayer::Project, rules)
 }
 
 fn request(rules: &str) -> LayerSource {
-    layer(Layer::Request, rules)
+    layer(PolicyLayer::Request, rules)
 }
 
 /// A rule with a decision and a matcher.

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use offshoot_vocabulary::{Network, PolicyDecision};
+use offshoot_vocabulary::{Network, PolicyDecision, PolicyLayer};
 
 use crate::category::Categories;
 use crate::context::Context;
-use crate::layer::Layer;
 use crate::rules::Standing;
 use crate::rules::built_in::{Opinion, built_in};
 use crate::rules::facts::Facts;
@@ -39,7 +38,7 @@ impl Whole {
     /// Why, for people: what the rule says, else why the part is of its kind.
     pub(crate) fn reason(&self, parts: &[PartVerdict], context: &Context) -> Cow<'static, str> {
         let own = self.rule.reason.clone();
-        if let Some(own) = own.clone().filter(|_| self.rule.layer != Layer::BuiltIn) {
+        if let Some(own) = own.clone().filter(|_| self.rule.layer != PolicyLayer::BuiltIn) {
             return own;
         }
         let why = self.part.and_then(|part| parts.get(part)).and_then(|part| {

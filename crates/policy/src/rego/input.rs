@@ -1,11 +1,11 @@
 //! The document that Rego sees.
 
-use offshoot_vocabulary::PolicyDecision;
+use offshoot_vocabulary::{CommandPart, EffectCategory, PolicyDecision};
 use serde_json::{Map, Value, json};
 
-use crate::category::{Categories, Category};
+use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{Judged, PartKind};
+use crate::judged::Judged;
 use crate::rules::facts::{name, text};
 use crate::script::ShellWord;
 use crate::verdict::part::PartVerdict;
@@ -80,7 +80,7 @@ fn command(part: &PartVerdict) -> Value {
 }
 
 fn program(judged: &Judged) -> Option<String> {
-    if judged.part != PartKind::Program {
+    if judged.part != CommandPart::Program {
         return None;
     }
     let program = text(judged.words.first()?)?;
@@ -88,7 +88,7 @@ fn program(judged: &Judged) -> Option<String> {
 }
 
 fn words_of(categories: Categories) -> Vec<&'static str> {
-    categories.iter().map(Category::as_str).collect()
+    categories.iter().map(EffectCategory::as_str).collect()
 }
 
 fn surroundings(context: &Context) -> Value {

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use offshoot_vocabulary::{Network, PolicyDecision};
+use offshoot_vocabulary::{EffectCategory, Network, PolicyDecision, PolicyLayer};
 
-use crate::category::{Categories, Category};
+use crate::category::Categories;
 use crate::context::Context;
-use crate::layer::Layer;
 use crate::verdict::rule_info::RuleInfo;
 
 /// A decision and the rule that made it.
@@ -26,7 +25,7 @@ impl<'a> Opinion<'a> {
 
 /// What is built in for a command of these categories.
 pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'static> {
-    let row = if categories.contains(Category::HostEscapeRisk) {
+    let row = if categories.contains(EffectCategory::HostEscapeRisk) {
         &BEYOND
     } else if destroys_elsewhere(categories, network) {
         &ELSEWHERE
@@ -41,19 +40,19 @@ pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'sta
 /// Whether it destroys what no checkpoint brings back.
 pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bool {
     network == Network::Host
-        && categories.contains(Category::Networked)
-        && categories.contains(Category::Destructive)
+        && categories.contains(EffectCategory::Networked)
+        && categories.contains(EffectCategory::Destructive)
 }
 
 /// The categories that count. What would be changed in a workspace that is mounted read-only is refused by the kernel; what
 /// reaches further may change things elsewhere.
 pub(crate) fn effective(categories: Categories, context: &Context) -> Categories {
-    let stays_inside =
-        !categories.contains(Category::Networked) && !categories.contains(Category::HostEscapeRisk);
+    let stays_inside = !categories.contains(EffectCategory::Networked)
+        && !categories.contains(EffectCategory::HostEscapeRisk);
     if !(context.read_only && stays_inside) {
         return categories;
     }
-    let changes = [Category::Mutating, Category::Destructive];
+    let changes = [EffectCategory::Mutating, EffectCategory::Destructive];
     categories.iter().filter(|category| !changes.contains(category)).collect()
 }
 
@@ -65,7 +64,7 @@ struct Row {
 
 fn row(name: &str, decision: PolicyDecision, reason: &'static str) -> Row {
     let rule = RuleInfo {
-        layer: Layer::BuiltIn,
+        layer: PolicyLayer::BuiltIn,
         name: name.to_owned(),
         file: None,
         reason: Some(Cow::Borrowed(reason)),

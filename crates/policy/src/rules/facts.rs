@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use offshoot_vocabulary::CommandPart;
+
 use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{Judged, PartKind};
+use crate::judged::Judged;
 use crate::rules::built_in::effective;
 use crate::script::{ShellWord, WordPiece};
 
@@ -28,7 +30,7 @@ impl<'a> Facts<'a> {
     }
 
     pub(crate) fn is_program(&self) -> bool {
-        self.judged.part == PartKind::Program
+        self.judged.part == CommandPart::Program
     }
 
     /// The program as it was written, where it is known.

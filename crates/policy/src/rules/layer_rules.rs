@@ -1,7 +1,8 @@
 //! All rules of one layer, found by what they are about.
 
-use crate::category::{Categories, Category};
-use crate::judged::PartKind;
+use offshoot_vocabulary::{CommandPart, EffectCategory};
+
+use crate::category::Categories;
 use crate::rules::built_in::Opinion;
 use crate::rules::defaults::Defaults;
 use crate::rules::facts::{Facts, is_system_program, name};
@@ -15,7 +16,7 @@ pub(crate) struct LayerRules {
     pub(crate) rules: Vec<Rule>,
     pub(crate) defaults: Defaults,
     by_prefix: Prefixes,
-    by_category: [Vec<usize>; Category::ALL.len()],
+    by_category: [Vec<usize>; EffectCategory::ALL.len()],
     by_network: Vec<usize>,
     words: Globs,
     absolute: Globs,
@@ -208,13 +209,13 @@ impl LayerRules {
             return None;
         }
         match facts.judged.part {
-            PartKind::Unclear => None,
-            PartKind::Program if rule.names_program() => {
+            CommandPart::Unclear => None,
+            CommandPart::Program if rule.names_program() => {
                 let all = start == 0 || glob_names_wrapper(rule, facts);
                 let uncovered = if all { Categories::READ_ONLY } else { facts.judged.wrapped };
                 (reaches_program(rule, facts, start) && is_meant(rule, facts)).then_some(uncovered)
             }
-            PartKind::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
+            CommandPart::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
             _ => all_named.then_some(Categories::READ_ONLY),
         }
     }

@@ -3,12 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use offshoot_vocabulary::PolicyDecision;
+use offshoot_vocabulary::{EffectCategory, PolicyDecision, PolicyLayer};
 use toml::Spanned;
 
-use crate::category::Category;
 use crate::error::{PolicyError, Problem};
-use crate::layer::Layer;
 use crate::rules::Rules;
 use crate::rules::built_in::built_in;
 use crate::rules::defaults::Defaults;
@@ -19,12 +17,13 @@ use crate::rules::rule::{Rule, RuleReader};
 use crate::verdict::rule_info::RuleInfo;
 
 /// A layer and the text of one of its files, with what to call it.
-pub(crate) type LayerText<'a> = (Layer, &'a str, &'a str);
+pub(crate) type LayerText<'a> = (PolicyLayer, &'a str, &'a str);
 
 /// Reads all files; their examples are checked with `judge`.
 pub(crate) fn load(files: &[LayerText<'_>], judge: Judge<'_>) -> Result<Rules, PolicyError> {
     let mut problems = Vec::new();
-    let mut drafts = [Layer::User, Layer::Project, Layer::Request].map(Draft::new);
+    let mut drafts =
+        [PolicyLayer::User, PolicyLayer::Project, PolicyLayer::Request].map(Draft::new);
     for (layer, name, text) in files {
         let source = Source { name, text };
         match drafts.iter_mut().find(|draft| draft.layer == *layer) {
@@ -51,14 +50,14 @@ pub(crate) fn load(files: &[LayerText<'_>], judge: Judge<'_>) -> Result<Rules, P
 
 /// A layer while its files are read.
 struct Draft<'a> {
-    layer: Layer,
+    layer: PolicyLayer,
     rules: Vec<Rule>,
     defaults: Defaults,
     examples: Vec<(Source<'a>, Vec<Examples>)>,
 }
 
 impl<'a> Draft<'a> {
-    fn new(layer: Layer) -> Self {
+    fn new(layer: PolicyLayer) -> Self {
         Self { layer, rules: Vec::new(), defaults: Defaults::default(), examples: Vec::new() }
     }
 
@@ -110,7 +109,7 @@ impl<'a> Draft<'a> {
             &raw.destructive,
             &raw.host_escape_risk,
         ];
-        for (category, word) in Category::ALL.into_iter().zip(words) {
+        for (category, word) in EffectCategory::ALL.iter().copied().zip(words) {
             let Some(word) = word else { continue };
             let decision = reader.decision(word)?;
             // Where two files of a layer differ, the stricter holds, as among rules.

@@ -1,9 +1,10 @@
 //! What would have let a request run.
 
+use offshoot_vocabulary::{CommandPart, PathAccess, PolicyLayer};
+
 use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{AccessKind, Judged, PartKind};
-use crate::layer::Layer;
+use crate::judged::Judged;
 use crate::rules::built_in::{built_in, effective};
 use crate::rules::facts::{Facts, is_system_program, name};
 use crate::script::ShellWord;
@@ -71,7 +72,7 @@ pub(crate) fn why_it_stays(rule: &RuleInfo) -> String {
     let RuleInfo { layer, name, file, .. } = rule;
     let file = file.as_deref().unwrap_or("what is built in");
     match layer {
-        Layer::User => format!(
+        PolicyLayer::User => format!(
             "`{name}` in {file} says so, and the strictest rule of a layer counts: change it there"
         ),
         _ => format!("no rule of the user can: `{name}` in {file} says so, a rule of the {layer}"),
@@ -84,18 +85,18 @@ fn allowing(
     context: &Context,
     judge: JudgeWords<'_>,
 ) -> Result<Allowing, String> {
-    if part.rule.layer != Layer::BuiltIn {
+    if part.rule.layer != PolicyLayer::BuiltIn {
         return Err(why_it_stays(&part.rule));
     }
     let judged = &part.judged;
     match judged.part {
-        PartKind::Program => program(judged, context, judge),
-        PartKind::Redirection => match judged.paths.as_slice() {
+        CommandPart::Program => program(judged, context, judge),
+        CommandPart::Redirection => match judged.paths.as_slice() {
             [touched] => Ok(path(touched.access, &touched.path)),
             _ => Err(no_rule("a redirection to a file that is not known beforehand")),
         },
-        PartKind::Assignment => Err(no_rule("setting this variable")),
-        PartKind::Unclear => Err(no_rule("what could not be understood")),
+        CommandPart::Assignment => Err(no_rule("setting this variable")),
+        CommandPart::Unclear => Err(no_rule("what could not be understood")),
     }
 }
 
@@ -118,7 +119,7 @@ fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<
             stops(judged.wrapped)
                 || beginning
                     .iter()
-                    .any(|part| part.part == PartKind::Program && stops(part.categories))
+                    .any(|part| part.part == CommandPart::Program && stops(part.categories))
         })
         .unwrap_or(judged.words.len());
     let Some(mut words) = facts.words_from(start).take(before + length).collect::<Option<Vec<_>>>()
@@ -135,7 +136,7 @@ fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<
     Ok(Allowing { name, matcher: format!("prefix = [{}]\n{exact}", quoted.join(", ")) })
 }
 
-fn path(access: AccessKind, path: &str) -> Allowing {
+fn path(access: PathAccess, path: &str) -> Allowing {
     let glob = quote(&globset::escape(path));
     let access = access.as_str();
     let matcher = format!("path = {glob}\naccess = \"{access}\"\n");

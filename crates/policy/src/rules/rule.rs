@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use offshoot_vocabulary::{Network, PolicyDecision, Word};
+use offshoot_vocabulary::{EffectCategory, Network, PathAccess, PolicyDecision, PolicyLayer, Word};
 use toml::Spanned;
 
-use crate::category::{Categories, Category};
+use crate::category::Categories;
 use crate::error::Problem;
-use crate::judged::AccessKind;
-use crate::layer::Layer;
 use crate::rules::file::{OneOrMany, RawRule, Source};
 use crate::verdict::rule_info::RuleInfo;
 
@@ -27,23 +25,23 @@ pub(crate) struct Rule {
     /// Over paths; empty where the rule has none.
     pub(crate) paths: Vec<String>,
     /// What is done to the path; none for anything.
-    pub(crate) access: Option<AccessKind>,
+    pub(crate) access: Option<PathAccess>,
     pub(crate) categories: Option<Named>,
     pub(crate) network: Option<Network>,
 }
 
 /// Categories that a rule names, read-only among them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Named([bool; Category::ALL.len()]);
+pub(crate) struct Named([bool; EffectCategory::ALL.len()]);
 
 impl Named {
-    fn has(self, category: Category) -> bool {
+    fn has(self, category: EffectCategory) -> bool {
         self.0[category as usize]
     }
 
     /// Those that are named.
-    pub(crate) fn iter(self) -> impl Iterator<Item = Category> {
-        Category::ALL.into_iter().filter(move |category| self.has(*category))
+    pub(crate) fn iter(self) -> impl Iterator<Item = EffectCategory> {
+        EffectCategory::ALL.iter().copied().filter(move |category| self.has(*category))
     }
 
     /// Whether one of a command's categories is named.
@@ -55,9 +53,9 @@ impl Named {
     pub(crate) fn all_of(self, categories: Categories) -> bool {
         categories.iter().all(|category| {
             self.has(category)
-                || (category == Category::Mutating
-                    && self.has(Category::Destructive)
-                    && categories.contains(Category::Destructive))
+                || (category == EffectCategory::Mutating
+                    && self.has(EffectCategory::Destructive)
+                    && categories.contains(EffectCategory::Destructive))
         })
     }
 }
@@ -66,7 +64,7 @@ impl Named {
 pub(crate) struct RuleReader<'a> {
     pub(crate) source: &'a Source<'a>,
     pub(crate) file: &'a Arc<str>,
-    pub(crate) layer: Layer,
+    pub(crate) layer: PolicyLayer,
 }
 
 impl RuleReader<'_> {
@@ -176,15 +174,15 @@ impl RuleReader<'_> {
         Ok(texts)
     }
 
-    fn access(&self, raw: &RawRule) -> Result<Option<AccessKind>, Problem> {
+    fn access(&self, raw: &RawRule) -> Result<Option<PathAccess>, Problem> {
         let Some(access) = &raw.access else { return Ok(None) };
         if raw.path.is_none() {
             return Err(self.wrong(access, "`access` is about a path", "write `path` as well"));
         }
         match access.get_ref().as_str() {
-            "read" => Ok(Some(AccessKind::Read)),
-            "write" => Ok(Some(AccessKind::Write)),
-            "delete" => Ok(Some(AccessKind::Delete)),
+            "read" => Ok(Some(PathAccess::Read)),
+            "write" => Ok(Some(PathAccess::Write)),
+            "delete" => Ok(Some(PathAccess::Delete)),
             "any" => Ok(None),
             _ => Err(self.unknown(access, "access", &["read", "write", "delete", "any"])),
         }
@@ -198,8 +196,8 @@ impl RuleReader<'_> {
         }
         let mut categories = Named::default();
         for word in words {
-            let Some(category) = Category::from_word(word) else {
-                let hint = one_of(&Category::ALL.map(Category::as_str));
+            let Ok(category) = word.parse::<EffectCategory>() else {
+                let hint = one_of(&EffectCategory::names());
                 return Err(self.wrong(named, format!("`{word}` is no category"), hint));
             };
             categories.0[category as usize] = true;

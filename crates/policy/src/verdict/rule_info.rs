@@ -1,15 +1,14 @@
 //! Which rule decided.
 
+use offshoot_vocabulary::PolicyLayer;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-use crate::layer::Layer;
 
 /// A rule that decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleInfo {
     /// Whose it is.
-    pub layer: Layer,
+    pub layer: PolicyLayer,
     /// Its name: as it was given, `defaults.CATEGORY` for a default, `data.offshoot.NAME` for Rego.
     pub name: String,
     /// The file that it is in, as it was called; none for what is built in.

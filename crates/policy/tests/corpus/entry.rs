@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use offshoot_policy::script::Script;
-use offshoot_policy::{Categories, Category, Context, Network, classify, parse_argv, parse_text};
+use offshoot_policy::{
+    Categories, Context, EffectCategory, Network, classify, parse_argv, parse_text,
+};
 use serde::Deserialize;
 
 /// A command of the corpus.
@@ -36,7 +38,8 @@ pub(crate) fn read(text: &str) -> Vec<Entry> {
 impl Entry {
     /// What people say that it is.
     pub(crate) fn expected(&self) -> Categories {
-        let category = |word| Category::from_word(word).expect("a category of the design");
+        let category =
+            |word: &str| word.parse::<EffectCategory>().expect("a category of the design");
         self.is.split(' ').map(category).collect()
     }
 

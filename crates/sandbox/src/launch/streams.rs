@@ -6,7 +6,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::error::{Result, system};
-use crate::spec::{Command, Stdin};
+use crate::spec::{Program, Stdin};
 
 /// Both ends of what a command reads and prints.
 pub(super) struct Streams {
@@ -19,7 +19,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(command: &Command) -> Result<Self> {
+    pub(super) fn new(command: &Program) -> Result<Self> {
         if command.terminal.is_some() {
             // The init makes the terminal inside and puts it in their place.
             let inside = [nothing()?, nothing()?, nothing()?];

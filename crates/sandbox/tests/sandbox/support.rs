@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_sandbox::{
-    Command, Ended, Files, Flow, InForce, Limits, Network, Observer, Overlay, Requests,
-    SandboxError, Spec, Stdin, Stream, Timeout, Upper, WorkspaceMount, launch,
+    Ended, Files, Flow, InForce, Limits, Network, Observer, Overlay, Program, Requests,
+    SandboxError, Spec, Stdin, Stream, Timeout, UpperDirectories, WorkspaceMount, launch,
 };
 
 /// A temporary folder that an overlay works in.
@@ -118,7 +118,7 @@ impl Scene {
             directory: self.folder.path().to_owned(),
             lower: vec!["lower".into()],
             data: Vec::new(),
-            upper: Some(Upper { directory: "upper".into(), work: "work".into() }),
+            upper: Some(UpperDirectories { directory: "upper".into(), work: "work".into() }),
             look_up: Vec::new(),
         };
         let files = Files::Overlay(overlay);
@@ -140,7 +140,7 @@ impl Scene {
             limits: self.limits,
             broker: self.broker,
             door: None,
-            command: Command {
+            command: Program {
                 arguments: arguments.iter().map(Into::into).collect(),
                 environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
                 directory: self.target.clone(),

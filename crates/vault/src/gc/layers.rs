@@ -9,7 +9,7 @@ use offshoot_tree::{BlobId, ObjectLocation, ObjectLocationStart, START};
 use super::Collector;
 use super::pins::Pins;
 use crate::error::{Result, VaultError, io_error};
-use crate::refs::{WORKSPACE, Workspace, head_key, head_snapshot};
+use crate::refs::{WORKSPACE, WorkspaceRecord, head_key, head_snapshot};
 use crate::vault::Vault;
 
 /// Contents are looked up in pages of this many.
@@ -175,7 +175,7 @@ pub(crate) fn shown(
         heads.push((head_snapshot(&head)?, None));
     }
     for (key, row) in reader.refs(WORKSPACE)? {
-        let state = Workspace::from_row(&key, row)?.state;
+        let state = WorkspaceRecord::from_row(&key, row)?.state;
         heads.push((state.head, Some(state.base)));
     }
     for (head, base) in heads {

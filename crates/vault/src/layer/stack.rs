@@ -11,7 +11,7 @@ use super::stage::{LayerKind, LayerStage};
 use crate::error::{Result, VaultError};
 use crate::materialize::{Materializer, Purpose};
 use crate::operation::Scope;
-use crate::refs::{WORKSPACE, Workspace};
+use crate::refs::{WORKSPACE, WorkspaceRecord};
 use crate::vault::Vault;
 
 /// So many operations are lately.
@@ -122,7 +122,7 @@ impl Vault {
         let mut roots = Vec::new();
         for change in changes.filter(|change| change.key.kind == WORKSPACE) {
             for row in change.after.into_iter().chain(change.before) {
-                let head = Workspace::from_row(&change.key, row)?.state.head;
+                let head = WorkspaceRecord::from_row(&change.key, row)?.state.head;
                 roots.push(self.snapshot(&head)?.root);
             }
         }

@@ -11,6 +11,7 @@ use crate::check::{CheckDepth, CheckReport};
 use crate::error::{VaultError, io_error};
 use crate::name::{check_name, name_from};
 use crate::refs::{BINDING, Binding};
+use crate::transact::VAULT;
 use crate::vault::{Vault, require_own};
 
 /// A vault that came from a file.
@@ -56,7 +57,7 @@ impl VaultRegistry {
     /// Which vault it is and what it will be called.
     fn identify(&self, archive: &Archive, file: &Path, name: Option<&str>) -> Result<(Id, String)> {
         let meta = |key: &str| archive.meta(key).map_err(|error| archive_error(file, error));
-        let id: Option<[u8; 16]> = meta("vault")?.and_then(|bytes| bytes.try_into().ok());
+        let id: Option<[u8; 16]> = meta(VAULT)?.and_then(|bytes| bytes.try_into().ok());
         let id =
             id.map(Id::from_bytes).ok_or_else(|| bad(file, "it does not say which vault it is"))?;
         let recorded = meta("name")?.and_then(|bytes| String::from_utf8(bytes).ok());

@@ -7,7 +7,9 @@ use offshoot_tests::rng::{Rng, SEED_VARIABLE, seed_from_env_or};
 use offshoot_tests::tier::cases;
 use offshoot_tree::RootId;
 use offshoot_tree::merge::Base;
-use offshoot_vault::{COMMIT, GcOptions, NewSnapshot, UNDO, Vault, Workspace, WorkspaceState};
+use offshoot_vault::{
+    COMMIT, GcOptions, NewSnapshot, UNDO, Vault, WorkspaceRecord, WorkspaceState,
+};
 
 use crate::support::{Scratch, actor, edit, empty_vault, file, path};
 
@@ -48,7 +50,7 @@ impl Case {
                     created_ms,
                     expires_ms: None,
                 };
-                let workspace = Workspace { id: tx.new_id(), name, state };
+                let workspace = WorkspaceRecord { id: tx.new_id(), name, state };
                 ids.push(workspace.id);
                 tx.set_workspace(&workspace)?;
             }

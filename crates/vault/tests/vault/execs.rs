@@ -2,7 +2,8 @@
 
 use offshoot_store::{Id, IdPrefix};
 use offshoot_vault::{
-    CheckDepth, ExecRecord, STDERR, STDOUT, Scope, Vault, VaultError, Workspace, WorkspaceState,
+    CheckDepth, ExecRecord, STDERR, STDOUT, Scope, Vault, VaultError, WorkspaceRecord,
+    WorkspaceState,
 };
 
 use crate::support::{Scratch, actor, empty_vault};
@@ -30,7 +31,7 @@ fn record(id: Id, workspace: Option<Id>) -> ExecRecord {
 fn workspace(vault: &Vault, id: Id, name: &str) -> Id {
     let head = vault.head().unwrap().id;
     let state = WorkspaceState { head, base: head, parent: None, created_ms: 1, expires_ms: None };
-    let workspace = Workspace { id, name: name.to_owned(), state };
+    let workspace = WorkspaceRecord { id, name: name.to_owned(), state };
     let made = vault.transact("test", &actor(), |tx| {
         tx.scope(id);
         tx.set_workspace(&workspace)

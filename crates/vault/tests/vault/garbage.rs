@@ -11,7 +11,7 @@ use offshoot_tests::rng::{Rng, SEED_VARIABLE, seed_from_env_or};
 use offshoot_tree::{Body, DirRef, Node, NodeId, RootId};
 use offshoot_vault::{
     Checkpoint, CheckpointState, ExecNote, GcOptions, GcReport, NewSnapshot, PlainAccess, Scope,
-    Upper, Vault, VaultError, Workspace, WorkspaceState,
+    Upper, Vault, VaultError, WorkspaceRecord, WorkspaceState,
 };
 use rusqlite::Connection;
 
@@ -143,7 +143,7 @@ impl Case {
         self.refs = now;
     }
 
-    fn workspaces(&self) -> Vec<Workspace> {
+    fn workspaces(&self) -> Vec<WorkspaceRecord> {
         self.vault.workspaces().unwrap()
     }
 
@@ -171,7 +171,7 @@ impl Case {
         let made = self.vault.transact("fork", &actor(), |tx| {
             let (head, base, created_ms) = (from, from, tx.time_ms());
             let state = WorkspaceState { head, base, parent: None, created_ms, expires_ms: None };
-            let workspace = Workspace { id: tx.new_id(), name, state };
+            let workspace = WorkspaceRecord { id: tx.new_id(), name, state };
             tx.scope(workspace.id);
             tx.set_workspace(&workspace)
         });
@@ -198,7 +198,7 @@ impl Case {
         }
     }
 
-    fn write(&mut self, workspace: &Workspace) {
+    fn write(&mut self, workspace: &WorkspaceRecord) {
         let bytes = self.new_bytes();
         let name = format!("file-{}", self.rng.below(8));
         let (root, mut files) = self.states[&workspace.state.head].clone();
@@ -231,7 +231,7 @@ impl Case {
     }
 
     /// Starts a command: it has its layers, says upon what it runs, and writes.
-    fn start(&mut self, workspace: &Workspace) {
+    fn start(&mut self, workspace: &WorkspaceRecord) {
         if self.running.len() > 3 {
             return;
         }
@@ -271,7 +271,7 @@ impl Case {
         adopted.settle().unwrap();
     }
 
-    fn checkpoint(&mut self, workspace: &Workspace) {
+    fn checkpoint(&mut self, workspace: &WorkspaceRecord) {
         self.names += 1;
         let (name, snapshot) = (format!("c{}", self.names), workspace.state.head);
         let automatic = self.rng.one_in(2);
@@ -290,7 +290,7 @@ impl Case {
         self.learn();
     }
 
-    fn delete(&mut self, workspace: &Workspace) {
+    fn delete(&mut self, workspace: &WorkspaceRecord) {
         let deleted =
             self.vault.transact("delete", &actor(), |tx| tx.remove_workspace(&workspace.id));
         deleted.unwrap();
@@ -310,7 +310,7 @@ impl Case {
     }
 
     /// Makes layers that show a workspace.
-    fn show(&mut self, workspace: &Workspace) {
+    fn show(&mut self, workspace: &WorkspaceRecord) {
         let near: Vec<RootId> = vec![self.states[&workspace.state.base].0];
         self.vault.stack(&self.states[&workspace.state.head].0, &near).unwrap();
     }

@@ -7,7 +7,7 @@ use offshoot_store::{Id, StoreError};
 use offshoot_tests::tier::Tier;
 use offshoot_tree::TreeError;
 use offshoot_vault::{
-    CheckDepth, Checkpoint, CheckpointState, ExecRecord, Scope, Vault, VaultError, Workspace,
+    CheckDepth, Checkpoint, CheckpointState, ExecRecord, Scope, Vault, VaultError, WorkspaceRecord,
     WorkspaceState,
 };
 use rusqlite::Connection;
@@ -47,7 +47,7 @@ pub(crate) fn full_vault(scratch: &Scratch) -> Vault {
         created_ms: 1,
         expires_ms: Some(u64::MAX >> 2),
     };
-    let workspace = Workspace { id, name: "fix".to_owned(), state };
+    let workspace = WorkspaceRecord { id, name: "fix".to_owned(), state };
     let kept = Checkpoint {
         id: checkpoint,
         workspace: id,

@@ -6,7 +6,7 @@ use offshoot_host::FolderIdentity;
 use offshoot_store::Id;
 use offshoot_tree::display_bytes;
 use offshoot_vault::{
-    Binding, NewSnapshot, Vault, VaultRegistry, Workspace, check_name, name_from,
+    Binding, NewSnapshot, Vault, VaultRegistry, WorkspaceRecord, check_name, name_from,
 };
 
 use super::bind::{Bound, NewFolder, bind, numbered};
@@ -238,7 +238,7 @@ fn made_by_mistake(
 
 /// Whether nothing was ever kept in a vault: its workspaces are as they were forked, and its main line is what was in the folder.
 fn is_unused(vault: &Vault) -> bool {
-    let is_unchanged = |workspace: &Workspace| -> offshoot_vault::Result<bool> {
+    let is_unchanged = |workspace: &WorkspaceRecord| -> offshoot_vault::Result<bool> {
         let (head, base) = (workspace.state.head, workspace.state.base);
         Ok(head == base || vault.snapshot(&head)?.root == vault.snapshot(&base)?.root)
     };

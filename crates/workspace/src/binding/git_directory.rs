@@ -56,7 +56,7 @@ pub enum GitUnboundReason {
     Stranger,
     /// It cannot be read.
     Unreadable,
-    /// Nothing could be brought home to it.
+    /// Nothing could be committed to it.
     ReadOnly,
     /// A place that is never bound.
     Forbidden(String),

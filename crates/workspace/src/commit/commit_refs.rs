@@ -1,7 +1,7 @@
 //! The refs that a commit moved, from where to where.
 
 use offshoot_store::{Id, RefRow};
-use offshoot_vault::{Operation, Workspace, WorkspaceState};
+use offshoot_vault::{Operation, WorkspaceRecord, WorkspaceState};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(super) struct RefValues {
     /// The main line.
     pub(super) head: Id,
     /// The workspace.
-    pub(super) workspace: Workspace,
+    pub(super) workspace: WorkspaceRecord,
 }
 
 /// The refs that a commit moved.
@@ -34,7 +34,10 @@ impl CommitRefs {
             let (key, row) = find("workspace")?;
             let state = parsed::<WorkspaceState>(row)?;
             let name = row.name.clone().unwrap_or_default();
-            Some(RefValues { head, workspace: Workspace { id: key.id.parse().ok()?, name, state } })
+            Some(RefValues {
+                head,
+                workspace: WorkspaceRecord { id: key.id.parse().ok()?, name, state },
+            })
         };
         let before = side(|change| change.before.as_ref());
         let after = side(|change| change.after.as_ref());

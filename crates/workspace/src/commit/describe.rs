@@ -1,4 +1,4 @@
-//! Words for what came home.
+//! Words for what was committed.
 
 use offshoot_tree::EntryKind;
 use offshoot_tree::diff::{Change, ChangeKind};

@@ -1,4 +1,4 @@
-//! Whose work comes home: the commands that made it.
+//! Whose work is committed: the commands that made it.
 
 use std::collections::BTreeSet;
 

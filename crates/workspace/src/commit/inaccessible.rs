@@ -1,4 +1,4 @@
-//! Modes that close what comes home to the person whose folder it is.
+//! Modes that close what is committed to the person whose folder it is.
 
 use offshoot_tree::Entry;
 use offshoot_tree::diff::Change;

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use offshoot_tree::conflicts::texts_with_markers;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{RootId, Tree, VaultPath};
-use offshoot_vault::{Vault, Workspace};
+use offshoot_vault::{Vault, WorkspaceRecord};
 
 use crate::error::{Result, ServiceError};
 
 /// Fails where a workspace has conflicts that nobody decided.
-pub(super) fn require_decided(vault: &Vault, workspace: &Workspace, root: &RootId) -> Result<()> {
+pub(super) fn require_decided(
+    vault: &Vault,
+    workspace: &WorkspaceRecord,
+    root: &RootId,
+) -> Result<()> {
     let tree = vault.tree(root)?;
     if tree.conflict_count() == 0 {
         return Ok(());
@@ -20,7 +24,7 @@ pub(super) fn require_decided(vault: &Vault, workspace: &Workspace, root: &RootI
     Err(ServiceError::Undecided { workspace: workspace.name.clone(), paths })
 }
 
-/// Fails where a file that comes home has markers, and neither the folder's file nor the base's had any.
+/// Fails where a file that is committed has markers, and neither the folder's file nor the base's had any.
 pub(super) fn require_none(vault: &Vault, base: &RootId, brought: &[Change]) -> Result<()> {
     let objects = vault.objects()?;
     let new_in_folder = texts_with_markers(objects, brought)?;

@@ -42,7 +42,7 @@ impl Note {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(super) enum Record {
-    /// A workspace's changes came home.
+    /// A workspace's changes were committed.
     Commit(Box<CommitRecord>),
     /// A commit was taken back or brought back.
     Revert(RevertRecord),
@@ -71,7 +71,7 @@ pub(super) struct CommitRecord {
     pub(super) message: String,
     /// The same for the operation log.
     pub(super) summary: String,
-    /// What came home, for the audit log.
+    /// What was committed, for the audit log.
     pub(super) files: Value,
     /// The commands whose work it is.
     pub(super) execs: Vec<Id>,

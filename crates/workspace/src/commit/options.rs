@@ -1,4 +1,4 @@
-//! How files come home, and what people are told meanwhile.
+//! How files are committed, and what people are told meanwhile.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::settled::{Direction, Settled};
 use crate::binding::GitDirectoryOptions;
 use crate::git::GitOptions;
 
-/// How files come home.
+/// How files are committed.
 #[derive(Clone)]
 pub struct CommitOptions<'a> {
     /// How folders are read.

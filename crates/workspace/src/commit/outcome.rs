@@ -1,4 +1,4 @@
-//! What bringing work home did, or would do.
+//! What committing work did, or would do.
 
 use offshoot_store::Id;
 use offshoot_tree::RootId;
@@ -35,7 +35,7 @@ pub struct CommitOutcome {
     pub meanwhile_own: u64,
     /// What stands in the way: nothing was changed where there is any.
     pub conflicts: Vec<Conflict>,
-    /// What of the held back does not fit to what came home; the workspace has it as conflicts.
+    /// What of the held back does not fit to what was committed; the workspace has it as conflicts.
     pub kept_conflicts: Vec<Conflict>,
     /// What became of repositories that both sides changed.
     pub git: GitReport,
@@ -43,7 +43,7 @@ pub struct CommitOutcome {
     pub workspace_git: GitReport,
     /// Named by `only`, and nothing there has changed.
     pub unmatched: Vec<String>,
-    /// What was named and had no effect: a part of a git directory, which comes home as a whole or not at all.
+    /// What was named and had no effect: a part of a git directory, which is committed as a whole or not at all.
     pub parts_of_git: Vec<String>,
     /// The commands whose work it is, oldest first.
     pub execs: Vec<Id>,

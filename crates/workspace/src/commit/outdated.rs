@@ -1,4 +1,4 @@
-//! What a folder no longer has as it was captured, among what would come home.
+//! What a folder no longer has as it was captured, among what would be committed.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -18,7 +18,7 @@ use crate::error::Result;
 
 /// The paths among those to be changed that a folder no longer has as they were captured in `main`. `captured` is asked for what that has
 /// at a path, and told what the change says was there. With them come paths above that are no directories any more, and new ones
-/// in directories that give way to something else: both keep a change from coming home.
+/// in directories that give way to something else: both keep a change from being committed.
 pub(super) fn outdated(
     bindings: &[Binding],
     changes: &[Change],

@@ -2,7 +2,7 @@
 
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{ImportReport, Workspace};
+use offshoot_vault::{ImportReport, WorkspaceRecord};
 use serde_json::Value;
 
 use super::commit_refs::CommitRefs;
@@ -26,7 +26,7 @@ pub struct PendingGitCommit {
 
 impl CommitService<'_> {
     /// The commit of a workspace whose git commit is still to be made, if there is one. What was interrupted in the folders is settled first.
-    pub fn owed(&self, workspace: &Workspace) -> Result<Option<PendingGitCommit>> {
+    pub fn owed(&self, workspace: &WorkspaceRecord) -> Result<Option<PendingGitCommit>> {
         let vault = self.vault;
         settle_interrupted(vault, &self.actor, &self.options)?;
         match git_due_of(vault, &workspace.id)? {
@@ -36,7 +36,11 @@ impl CommitService<'_> {
     }
 
     /// Whether the git commit of a workspace is still to be made. Where git has everything by now, that is forgotten.
-    pub fn has_pending_git_commit(&self, workspace: &Workspace, git: &GitOptions) -> Result<bool> {
+    pub fn has_pending_git_commit(
+        &self,
+        workspace: &WorkspaceRecord,
+        git: &GitOptions,
+    ) -> Result<bool> {
         let Some(due) = git_due_of(self.vault, &workspace.id)? else { return Ok(false) };
         let PendingGitCommit { outcome, .. } = self.owed_of(workspace, due)?;
         let bindings = self.vault.bindings()?;
@@ -60,14 +64,14 @@ impl CommitService<'_> {
         Ok(false)
     }
 
-    fn owed_of(&self, workspace: &Workspace, due: DueGitCommit) -> Result<PendingGitCommit> {
+    fn owed_of(&self, workspace: &WorkspaceRecord, due: DueGitCommit) -> Result<PendingGitCommit> {
         let vault = self.vault;
         let sides = CommitRefs::of(&vault.operation(&due.commit)?)?;
         let (before, after) =
             (vault.snapshot(&sides.before.head)?, vault.snapshot(&sides.after.head)?);
         vault.require_files(&before)?;
         vault.require_files(&after)?;
-        // What came home was made of the main line and of what the workspace offered.
+        // What was committed was made of the main line and of what the workspace offered.
         let offered = match after.parents.get(1) {
             Some(offered) => vault.snapshot(offered)?.root,
             None => after.root,

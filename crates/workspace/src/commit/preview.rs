@@ -5,7 +5,7 @@ use std::sync::Arc;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
 use offshoot_tree::{Entry, RootId, Tree, VaultPath};
-use offshoot_vault::{Binding, Snapshot, Vault, Workspace};
+use offshoot_vault::{Binding, Snapshot, Vault, WorkspaceRecord};
 
 use super::obstacles::first_obstacle;
 use super::outdated::outdated;
@@ -25,13 +25,13 @@ pub struct CommitPreview {
     pub head: Snapshot,
     /// The workspace's newest snapshot.
     pub tip: Snapshot,
-    /// What would come home, and how.
+    /// What would be committed, and how.
     pub proposal: Proposal,
     /// What would change in the folders.
     pub summary: Summary,
     /// Why a commit would be refused, beside conflicts with the main line.
     pub refused: Option<ServiceError>,
-    /// Paths that would come home and were changed in a folder since that was captured.
+    /// Paths that would be committed and were changed in a folder since that was captured.
     pub outdated: Vec<VaultPath>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> PreviewService<'a> {
     /// What a commit of a workspace would do. Changes of metadata are listed only where `metadata` is set.
     pub fn preview(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         selection: &Selection<'_>,
         metadata: bool,
     ) -> Result<CommitPreview> {
@@ -96,7 +96,7 @@ impl<'a> PreviewService<'a> {
     /// `tracked` says which paths git tracks, as for the pull itself.
     pub fn pull_brings(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         preview: &CommitPreview,
         tracked: Tracked<'_>,
     ) -> Result<bool> {
@@ -121,7 +121,7 @@ impl<'a> PreviewService<'a> {
 
     fn refused(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         proposal: &Proposal,
         tip: &RootId,
         summary: &Summary,
@@ -149,7 +149,7 @@ impl<'a> PreviewService<'a> {
     }
 }
 
-/// A git that is at work in a folder, or that left its lock there; nobody has to wait for it where nothing comes home.
+/// A git that is at work in a folder, or that left its lock there; nobody has to wait for it where nothing is committed.
 fn busy_git(bindings: &[Binding], proposal: &Proposal) -> Option<ServiceError> {
     if proposal.is_empty() {
         return None;

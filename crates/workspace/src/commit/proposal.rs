@@ -1,4 +1,4 @@
-//! What a workspace brings home: the one answer for a commit and for everybody who asks before it.
+//! What a workspace commits: the one answer for a commit and for everybody who asks before it.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::merge::Conflict;
 use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
 use offshoot_tree::{RootId, VaultPath};
-use offshoot_vault::{Snapshot, Vault, Workspace};
+use offshoot_vault::{Snapshot, Vault, WorkspaceRecord};
 
 use super::kept_out::kept_out;
 use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};
@@ -26,7 +26,7 @@ const MOST_MEETINGS: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProposalInputs<'a> {
     /// The workspace.
-    pub(super) workspace: &'a Workspace,
+    pub(super) workspace: &'a WorkspaceRecord,
     /// Its newest snapshot.
     pub(super) tip: &'a Snapshot,
     /// The main line's newest snapshot.
@@ -35,7 +35,7 @@ pub(super) struct ProposalInputs<'a> {
     pub(super) main: RootId,
 }
 
-/// What a workspace brings home.
+/// What a workspace commits.
 #[derive(Debug)]
 pub struct Proposal {
     /// What the workspace and the main line came from.
@@ -46,9 +46,9 @@ pub struct Proposal {
     pub main: RootId,
     /// What the workspace offers, and what it keeps.
     pub selected: Selected,
-    /// The main line with what comes home. Where there are conflicts, with their markers.
+    /// The main line with what is committed. Where there are conflicts, with their markers.
     pub merged: RootId,
-    /// What does not fit: nothing comes home where there is any.
+    /// What does not fit: nothing is committed where there is any.
     pub conflicts: Vec<Conflict>,
     /// What was followed to another path by the merge: the main line is the first side, and what is offered the second.
     pub renames: Vec<Rename>,
@@ -56,7 +56,7 @@ pub struct Proposal {
     pub git: GitReport,
     /// All that the workspace has of its own is what a version control keeps for itself, and none of it matters to the folders.
     nothing: bool,
-    /// Why nothing can come home, where git is in the way.
+    /// Why nothing can be committed, where git is in the way.
     pub refused: Option<ServiceError>,
     /// Git is in the way.
     blocked: bool,
@@ -65,7 +65,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// Selects what comes home and merges it with the main line. What this stores is not durable before a transaction follows.
+    /// Selects what is committed and merges it with the main line. What this stores is not durable before a transaction follows.
     pub(super) fn new(
         vault: &Vault,
         inputs: &ProposalInputs<'_>,
@@ -123,7 +123,7 @@ impl Proposal {
         Ok(proposal)
     }
 
-    /// What a workspace changed, where nothing can be stored: nothing can come home there either.
+    /// What a workspace changed, where nothing can be stored: nothing can be committed there either.
     fn unmerged(
         vault: &Vault,
         states: &SelectionStates,
@@ -154,7 +154,7 @@ impl Proposal {
         })
     }
 
-    /// Whether nothing comes home.
+    /// Whether nothing is committed.
     pub fn is_empty(&self) -> bool {
         self.nothing || self.selected.root == self.base
     }
@@ -164,7 +164,7 @@ impl Proposal {
         self.conflicts.is_empty() && !self.blocked
     }
 
-    /// Two states whose difference is what comes home: the main line without and with it. Where that does not fit, what the
+    /// Two states whose difference is what is committed: the main line without and with it. Where that does not fit, what the
     /// workspace came from and what it offers.
     pub fn sides(&self) -> (RootId, RootId) {
         match self.fits() {
@@ -173,7 +173,7 @@ impl Proposal {
         }
     }
 
-    /// What stays in the workspace as a whole. Of a change that is held back for its mode alone, the rest comes home.
+    /// What stays in the workspace as a whole. Of a change that is held back for its mode alone, the rest is committed.
     pub fn stays(&self) -> impl Iterator<Item = &Held> {
         self.selected.held.iter().filter(|held| !held.is_partial())
     }

@@ -4,7 +4,7 @@ use offshoot_tree::RootId;
 use offshoot_tree::diff;
 use offshoot_tree::diff::{Change, ChangeKind, DiffOptions};
 use offshoot_tree::merge::{MergeInputs, MergeOptions};
-use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, Workspace};
+use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, WorkspaceRecord};
 
 use super::folders::Folders;
 use super::options::CommitOptions;
@@ -92,7 +92,7 @@ impl<'a> PullService<'a> {
     }
 
     /// Makes the main line what is in the folders and merges it into a workspace. Conflicts stay in the workspace.
-    pub fn pull(&self, workspace: &Workspace) -> Result<Pulled> {
+    pub fn pull(&self, workspace: &WorkspaceRecord) -> Result<Pulled> {
         let _lock = lock_workspace(self.vault, workspace, self.options.lock_wait(), "pull")?;
         let mut folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
@@ -106,11 +106,11 @@ impl<'a> PullService<'a> {
         Err(ServiceError::Contended(workspace.name.clone()))
     }
 
-    /// Brings the git commit into a workspace that was made of what it brought home; `sides` are the folders before and after that. Nothing
+    /// Brings the git commit into a workspace that was made of what it brought into the folder; `sides` are the folders before and after that. Nothing
     /// where more was changed in the folders since: a pull brings that.
     pub fn follow_git(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         sides: [&RootId; 2],
     ) -> Result<Option<GitFollowed>> {
         let [before, after] = sides;
@@ -153,7 +153,7 @@ impl<'a> PullService<'a> {
     fn merge_into(
         &self,
         kind: &'static str,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         pulled: &mut Pulled,
     ) -> Result<bool> {
         let id = workspace.id;
@@ -186,7 +186,7 @@ impl<'a> PullService<'a> {
         &self,
         kind: &'static str,
         [head, tip]: [&Snapshot; 2],
-        current: &Workspace,
+        current: &WorkspaceRecord,
         root: RootId,
         pulled: &mut Pulled,
     ) -> Result<bool> {

@@ -1,9 +1,9 @@
-//! Recording what came home: one transaction moves head and workspace.
+//! Recording what was committed: one transaction moves head and workspace.
 
 use offshoot_store::Id;
 use offshoot_tree::{ContentId, RootId};
 use offshoot_vault::{
-    COMMIT, NewSnapshot, Operation, REDO, Transaction, UNDO, Vault, VaultError, Workspace,
+    COMMIT, NewSnapshot, Operation, REDO, Transaction, UNDO, Vault, VaultError, WorkspaceRecord,
     WorkspaceState,
 };
 
@@ -50,7 +50,7 @@ fn record_commit(
             let message = message.filter(|_| reason == COMMIT);
             tx.add_snapshot(NewSnapshot { root, content, parents, reason, message })
         };
-        // Only where all of the workspace came home does the main line come from its newest snapshot.
+        // Only where all of the workspace was committed does the main line come from its newest snapshot.
         let offered = match offered == workspace_root {
             true => commit.state.head,
             false => add(offered, contents[0], commit.common.clone(), "select")?.id,
@@ -140,7 +140,7 @@ fn unmoved(
     workspace: &Id,
     state: &WorkspaceState,
     head: &Id,
-) -> offshoot_vault::Result<Option<Workspace>> {
+) -> offshoot_vault::Result<Option<WorkspaceRecord>> {
     if tx.head()?.as_ref() != Some(head) {
         return Ok(None);
     }

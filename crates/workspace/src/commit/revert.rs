@@ -11,7 +11,8 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_tree::{Entry, RootId, Tree, VaultPath};
 use offshoot_vault::{
-    Actor, Imported, NewSnapshot, Operation, REDO, Reverted, Snapshot, Vault, VaultError, Workspace,
+    Actor, Imported, NewSnapshot, Operation, REDO, Reverted, Snapshot, Vault, VaultError,
+    WorkspaceRecord,
 };
 
 use super::commit_refs::{CommitRefs, RefValues};
@@ -303,7 +304,7 @@ impl Reverter<'_> {
     }
 
     /// The workspace, which must be as the commit, or its undo, left it.
-    fn workspace_now(&self, target: &Operation, way: &Way<'_>) -> Result<Workspace> {
+    fn workspace_now(&self, target: &Operation, way: &Way<'_>) -> Result<WorkspaceRecord> {
         let left = &way.from.workspace;
         let now = self.vault.workspace(&left.id)?.ok_or(ServiceError::Vanished(left.id))?;
         if now.state == left.state {
@@ -319,7 +320,7 @@ impl Reverter<'_> {
         target: &Operation,
         way: &Way<'_>,
         head: &Snapshot,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         root: RootId,
     ) -> Note {
         let revert = RevertRecord {

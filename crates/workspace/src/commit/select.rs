@@ -1,4 +1,4 @@
-//! Which of a workspace's changes come home, and why the others do not.
+//! Which of a workspace's changes are committed, and why the others are not.
 
 mod build;
 mod decide;
@@ -46,7 +46,7 @@ pub fn select(
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
     let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
-    // What a pull kept of the folder beside the workspace's own is nothing that it could bring home.
+    // What a pull kept of the folder beside the workspace's own is nothing that it could commit.
     held.retain(|held| {
         !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))
     });

@@ -4,7 +4,7 @@ use offshoot_protocol::CommitTimes;
 use offshoot_tree::RootId;
 use offshoot_tree::diff::{Change, DiffOptions};
 use offshoot_tree::merge::Conflict;
-use offshoot_vault::{Actor, Imported, Snapshot, Vault, Workspace};
+use offshoot_vault::{Actor, Imported, Snapshot, Vault, WorkspaceRecord};
 
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
@@ -27,16 +27,16 @@ use crate::workspace_lock::lock_workspace;
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// What to bring home.
+/// What to commit.
 #[derive(Clone, Debug)]
 pub struct CommitRequest<'a> {
     /// The workspace.
-    pub workspace: &'a Workspace,
+    pub workspace: &'a WorkspaceRecord,
     /// What to say about it.
     pub message: Option<&'a str>,
     /// Which of its changes.
     pub selection: Selection<'a>,
-    /// Only say what would come home.
+    /// Only say what would be committed.
     pub dry_run: bool,
     /// Which times files get.
     pub times: CommitTimes,
@@ -204,7 +204,7 @@ impl<'a> CommitService<'a> {
 
     fn note(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         head: &Snapshot,
         plan: &Plan,
         request: &CommitRequest<'_>,
@@ -235,7 +235,7 @@ impl<'a> CommitService<'a> {
 }
 
 fn outcome(
-    (workspace, tip): (&Workspace, &Snapshot),
+    (workspace, tip): (&WorkspaceRecord, &Snapshot),
     request: &CommitRequest<'_>,
     captured: &Imported,
     plan: &Plan,

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_sandbox::{CacheMount, Overlay, Upper};
+use offshoot_sandbox::{CacheMount, Overlay, UpperDirectories};
 use offshoot_vault::{CacheEntry, CacheUse, CacheWish, Tidied, Vault, VaultError};
 
 use super::request::ExecutionRequest;
@@ -103,7 +103,8 @@ impl Wanted {
         if lower.is_empty() {
             lower.push(used.empty().to_owned());
         }
-        let upper = entry.upper.clone().map(|(directory, work)| Upper { directory, work });
+        let upper =
+            entry.upper.clone().map(|(directory, work)| UpperDirectories { directory, work });
         let layers = Overlay {
             directory: used.directory().to_owned(),
             lower,

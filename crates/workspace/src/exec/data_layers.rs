@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use offshoot_mount::MountError;
-use offshoot_sandbox::{Overlay, SandboxError, Upper, read_through};
+use offshoot_sandbox::{Overlay, SandboxError, UpperDirectories, read_through};
 use offshoot_vault::Vault;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
@@ -70,7 +70,7 @@ pub fn try_data_layers(scratch: &Path) -> Result<bool, SandboxError> {
         directory: scratch.to_owned(),
         lower: vec!["lower".into()],
         data: vec!["data".into()],
-        upper: Some(Upper { directory: "upper".into(), work: "work".into() }),
+        upper: Some(UpperDirectories { directory: "upper".into(), work: "work".into() }),
         look_up: Vec::new(),
     };
     Ok(read_through(layers, NAME)? == BYTES)

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_sandbox::{Ended, Keeper, Scratch};
+use offshoot_sandbox::{DiscardedDirectory, Ended, Keeper};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 
 use super::envelope::DiscardedFiles;
@@ -77,7 +77,12 @@ fn is_setting(path: &Path, name: &[u8]) -> bool {
 }
 
 /// Looks through what is about to be thrown away.
-fn find(keeper: &Keeper, scratch: &[Scratch], ignored: &Ignored, project: &Path) -> DiscardedFiles {
+fn find(
+    keeper: &Keeper,
+    scratch: &[DiscardedDirectory],
+    ignored: &Ignored,
+    project: &Path,
+) -> DiscardedFiles {
     let (found, folders) = (Vec::new(), Vec::new());
     let mut walk = Walk { ignored, found, folders, count: 0, left: MOST_LOOKED_AT };
     for scratch in scratch {

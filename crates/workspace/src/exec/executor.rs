@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use offshoot_sandbox::{
-    CacheMount, Command, Ended, Flow, Observer, Requests, Running, Spec, Status, Stdin, Stream,
+    CacheMount, Ended, Flow, Observer, Program, Requests, Running, Spec, Status, Stdin, Stream,
     Timeout, WrittenFile,
 };
 use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
@@ -88,7 +88,7 @@ impl<'a> CommandExecutor<'a> {
         &self,
         request: &mut ExecutionRequest,
         result: &ExecutionResult,
-    ) -> (Command, Vec<WrittenFile>) {
+    ) -> (Program, Vec<WrittenFile>) {
         let stdin = std::mem::replace(&mut request.stdin, Stdin::Empty);
         let (mut arguments, mut environment) =
             (request.command.arguments(), request.environment.clone());
@@ -100,7 +100,7 @@ impl<'a> CommandExecutor<'a> {
         arguments.extend(marked.arguments);
         environment.retain(|(name, _)| marked.environment.iter().all(|(set, _)| set != name));
         environment.extend(marked.environment);
-        let command = Command {
+        let command = Program {
             arguments,
             environment,
             directory: result.cwd.clone().unwrap_or_default(),

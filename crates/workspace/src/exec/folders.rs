@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_sandbox::FolderMount;
 use offshoot_tree::{Entry, RootId, VaultPath};
-use offshoot_vault::{Binding, Vault, Workspace, bound_path};
+use offshoot_vault::{Binding, Vault, WorkspaceRecord, bound_path};
 
 use super::request::CommandLine;
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub(super) struct Shown {
 pub(super) fn shown(
     vault: &Vault,
     root: &RootId,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     bindings: &[Binding],
     command: &CommandLine,
     cwd: &Path,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use offshoot_mount::{Driver, MountRequest, MountSession, View, candidates};
 use offshoot_protocol::DriverChoice;
 use offshoot_sandbox::{
-    Files, FolderMount, Overlay, Running, Spec, Upper, WorkspaceMount, launch_noted, make_door,
+    Files, FolderMount, Overlay, Running, Spec, UpperDirectories, WorkspaceMount, launch_noted,
+    make_door,
 };
 use offshoot_store::ProcessMark;
 use offshoot_vault::Vault;
@@ -111,7 +112,9 @@ pub(super) fn files(view: View) -> Files {
             directory: layers.directory,
             lower: layers.lower,
             data: layers.data,
-            upper: layers.upper.map(|upper| Upper { directory: upper.directory, work: upper.work }),
+            upper: layers
+                .upper
+                .map(|upper| UpperDirectories { directory: upper.directory, work: upper.work }),
             look_up: layers.look_up,
         }),
     }

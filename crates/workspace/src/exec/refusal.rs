@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use offshoot_policy::{Category, Judged, Layer, Remedy, Verdict};
-use offshoot_protocol::{ErrorBody, ExecState, PolicyDecision};
+use offshoot_policy::{Judged, Remedy, Verdict};
+use offshoot_protocol::{EffectCategory, ErrorBody, ExecState, PolicyDecision, PolicyLayer};
 
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
@@ -79,7 +79,7 @@ pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
 fn futility(verdict: &Verdict) -> Option<Futile> {
     let stopped = verdict.parts.iter().filter(|part| !part.decision.runs());
     let futile: Option<Vec<Futile>> = stopped
-        .map(|part| Futile::of(&part.judged).filter(|_| part.rule.layer == Layer::BuiltIn))
+        .map(|part| Futile::of(&part.judged).filter(|_| part.rule.layer == PolicyLayer::BuiltIn))
         .collect();
     futile.and_then(|all| all.into_iter().max())
 }
@@ -95,7 +95,7 @@ enum Futile {
 
 impl Futile {
     fn of(judged: &Judged) -> Option<Self> {
-        match judged.wrapped.contains(Category::HostEscapeRisk) {
+        match judged.wrapped.contains(EffectCategory::HostEscapeRisk) {
             true => Some(Self::Fails),
             false => judged.only_writes_outside().then_some(Self::NotKept),
         }

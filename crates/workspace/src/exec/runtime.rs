@@ -8,7 +8,9 @@ use offshoot_mount::{MountRequest, candidates};
 use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network};
 use offshoot_sandbox::{InForce, Renames, Requests, SandboxError};
 use offshoot_store::{Id, ProcessMark, boot_id};
-use offshoot_vault::{Binding, ExecNote, UpperOwner, Vault, VaultError, Workspace, WorkspaceLock};
+use offshoot_vault::{
+    Binding, ExecNote, UpperOwner, Vault, VaultError, WorkspaceLock, WorkspaceRecord,
+};
 use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};
@@ -238,7 +240,10 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// The workspace and whether it was made for this; none where somebody else was faster to make it.
-    fn find_or_fork(&self, execution: &mut Execution<'_>) -> Result<Option<(Workspace, bool)>> {
+    fn find_or_fork(
+        &self,
+        execution: &mut Execution<'_>,
+    ) -> Result<Option<(WorkspaceRecord, bool)>> {
         let Execution { request, result } = execution;
         let resolver = Resolver::new(self.vault);
         let service = WorkspaceService::new(self.vault, &request.actor);
@@ -273,7 +278,7 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// The workspace as it is now: whoever held it before may have moved it.
-    fn look_again(&self, execution: &mut Execution<'_>, id: &Id) -> Result<Workspace> {
+    fn look_again(&self, execution: &mut Execution<'_>, id: &Id) -> Result<WorkspaceRecord> {
         let workspace = self.vault.workspace(id)?.ok_or(ServiceError::Vanished(*id))?;
         execution.result.before = Some(workspace.state.head);
         Ok(workspace)
@@ -287,7 +292,7 @@ impl<'a> ProxyRuntime<'a> {
     /// Waits for the workspace, for as long as the request says and nobody asks this process to end.
     fn hold(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         execution: &mut Execution<'_>,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<WorkspaceLock> {
@@ -321,7 +326,7 @@ impl<'a> ProxyRuntime<'a> {
     fn wanted(
         &self,
         execution: &mut Execution<'_>,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         target: PathBuf,
         bindings: &[Binding],
     ) -> Result<Wanted> {

@@ -11,7 +11,7 @@ use offshoot_tree::diff::{BinaryForm, Change, ChangeKind};
 use offshoot_tree::{Entry, EntryKind};
 use offshoot_vault::{
     Checkpoint, CheckpointState, ExecRecord, NewSnapshot, SkipReason, Snapshot, Transaction,
-    VaultError, Workspace,
+    VaultError, WorkspaceRecord,
 };
 
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ impl ProxyRuntime<'_> {
     pub(super) fn seal(
         &self,
         execution: &mut Execution<'_>,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         session: MountSession<'_>,
         mut ended: Ended,
         started: Instant,
@@ -117,7 +117,7 @@ impl ProxyRuntime<'_> {
     fn move_workspace(
         &self,
         tx: &mut Transaction<'_, '_>,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         before: &Snapshot,
         sealed: Option<&Captured>,
         request: &ExecutionRequest,
@@ -178,7 +178,7 @@ impl ProxyRuntime<'_> {
     fn add_checkpoint(
         &self,
         tx: &mut Transaction<'_, '_>,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         snapshot: Id,
         reason: String,
     ) -> Result<String, VaultError> {
@@ -271,7 +271,7 @@ fn remove_unchanged(
     tx: &mut Transaction<'_, '_>,
     request: &ExecutionRequest,
     result: &ExecutionResult,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
 ) -> Result<bool, VaultError> {
     let removes = result.forked && !request.keep && !tx.has_checkpoints(&workspace.id)?;
     if removes {

@@ -7,7 +7,7 @@ use std::path::Path;
 use offshoot_host::HostError;
 use offshoot_tree::TreeError;
 use offshoot_tree::{Body, Entry, Meta, TreeEditor, VaultPath};
-use offshoot_vault::{ImportOptions, ImportReport, VaultError, Workspace};
+use offshoot_vault::{ImportOptions, ImportReport, VaultError, WorkspaceRecord};
 
 use super::regroup::regroup;
 use super::{FileService, not_a_file};
@@ -19,7 +19,7 @@ impl FileService<'_> {
     /// directory needs a free name.
     pub fn import(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         source: &Path,
         path: &VaultPath,
         options: &ImportOptions,
@@ -51,7 +51,7 @@ impl FileService<'_> {
 
     fn import_file(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         source: &Path,
         path: &VaultPath,
         words: EditKind<'_>,
@@ -75,7 +75,7 @@ impl FileService<'_> {
 
     fn import_directory(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         source: &Path,
         path: &VaultPath,
         options: &ImportOptions,

@@ -1,7 +1,7 @@
-//! A git commit of exactly what came home, whatever else the person has changed or staged.
+//! A git commit of exactly what reached the folder, whatever else the person has changed or staged.
 
-mod came_home;
 mod committed;
+mod committed_changes;
 mod hooks;
 mod join;
 mod late;
@@ -24,9 +24,9 @@ use super::moved::{move_refs, step, step_through};
 use super::own_index::OwnIndex;
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
-pub use came_home::{CommittedChanges, GitCommitMessage};
 use committed::commit_note;
 pub use committed::{AboutTo, GitCommitted};
+pub use committed_changes::{CommittedChanges, GitCommitMessage};
 use join::Kept;
 use modes::Modes;
 pub use prepared::GitCommit;
@@ -34,7 +34,7 @@ use rehearsal::Rehearsal;
 use wanted::Wanted;
 
 impl GitCommit {
-    /// Fails where what comes home is in files that the person changed too: a commit of them would hold more than the workspace's work.
+    /// Fails where what reaches the folder is in files that the person changed too: a commit of them would hold more than the workspace's work.
     pub fn check(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<()> {
         let wanted = self.wanted(vault, came)?;
         let paths = |both: &BTreeSet<Vec<u8>>| -> Vec<VaultPath> {
@@ -86,7 +86,7 @@ impl GitCommit {
         Ok(Some((rehearsal, commit)))
     }
 
-    /// What a commit of what comes home would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
+    /// What a commit of what reaches the folder would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
     /// where git has it already, or can see nothing of it.
     pub fn plan(
         &self,
@@ -129,7 +129,7 @@ impl GitCommit {
         }))
     }
 
-    /// Commits what came home. Nothing where git has it already, or can see nothing of it.
+    /// Commits what reached the folder. Nothing where git has it already, or can see nothing of it.
     pub fn commit(
         &self,
         vault: &Vault,
@@ -235,7 +235,7 @@ impl GitCommit {
         Ok(lines)
     }
 
-    /// The tree of the parent with what came home, made in an index of its own; nothing where it is the parent's.
+    /// The tree of the parent with what reached the folder, made in an index of its own; nothing where it is the parent's.
     fn new_tree(&self, parent: Option<&str>, lines: &[u8]) -> GitResult<Option<String>> {
         let index = OwnIndex::new(&self.folder)?;
         let git = index.git(&self.folder);

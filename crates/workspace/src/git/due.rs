@@ -1,4 +1,4 @@
-//! Git commits that were asked for and are still to be made. They are remembered with what came home, in one transaction: whoever comes
+//! Git commits that were asked for and are still to be made. They are remembered with what reached the folder, in one transaction: whoever comes
 //! after a process that died in between knows what is missing.
 
 use offshoot_store::Id;
@@ -21,7 +21,7 @@ pub struct GitCommitRequest {
 /// A git commit that is still to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueGitCommit {
-    /// The workspace whose changes came home.
+    /// The workspace whose changes reached the folder.
     pub workspace: Id,
     /// The operation that brought them.
     pub commit: Id,

@@ -90,10 +90,10 @@ pub enum GitError {
         /// The one that is there.
         other: String,
     },
-    /// Git went on with what came home and was not committed.
+    /// Git went on with what reached the folder and was not committed.
     #[error("git has other versions by now of what was committed: {}", list(.0))]
     MovedOn(Vec<VaultPath>),
-    /// What comes home and what the person has not committed are in the same files.
+    /// What reaches the folder and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
     Dirty(Vec<VaultPath>),
     /// The same in files that git was told to overlook.

@@ -10,7 +10,7 @@ mod visible;
 
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{Snapshot, Vault, Workspace};
+use offshoot_vault::{Snapshot, Vault, WorkspaceRecord};
 
 use super::error::GitError;
 use super::folder::GitFolder;
@@ -27,7 +27,7 @@ pub(super) use visible::{Nested, Sight, Visibility};
 #[derive(Clone, Copy, Debug)]
 pub struct ExportRequest<'a> {
     /// The workspace.
-    pub workspace: &'a Workspace,
+    pub workspace: &'a WorkspaceRecord,
     /// The branch.
     pub branch: &'a str,
     /// What of the vault's tree lies in the folder of the repository.
@@ -103,7 +103,7 @@ pub fn export(vault: &Vault, folder: &GitFolder, request: &ExportRequest<'_>) ->
     if let Some(base) = &start.base
         && let Some(now) = newer_parent(folder, start.parent.as_deref())?
     {
-        // What came home may be committed by now. Then nothing is committed again.
+        // What reached the folder may be committed by now. Then nothing is committed again.
         let mut sync = Sync::begin(vault, folder, request, Some(&now), &newest)?;
         let differs = sync.whole(base)?;
         sync.finish()?;
@@ -194,7 +194,7 @@ fn start(
     let steps = steps
         .map_or_else(|| Ok(vec![vault.snapshot(&state.head)?]), Ok::<_, crate::ServiceError>)?;
     if steps.is_empty() {
-        // All of it came home: there is nothing of the workspace to write.
+        // All of it reached the folder: there is nothing of the workspace to write.
         return Ok(Start { parent: folder.commit("HEAD")?, known: None, base: None, steps });
     }
     let parent = head_at(vault, folder, request.at, &base)?;

@@ -42,7 +42,7 @@ pub(crate) struct GitMove {
 /// A line of a transaction of refs.
 type Line = String;
 
-/// Remembers the git commit that was made of what a commit brought home, so that undoing that takes it back too.
+/// Remembers the git commit that was made of what a commit brought into the folder, so that undoing that takes it back too.
 pub fn record_git_commit(
     vault: &Vault,
     actor: &Actor,
@@ -53,7 +53,7 @@ pub fn record_git_commit(
     GitMove::of(made).record(vault, actor, commit, workspace)
 }
 
-/// The git commit that was made of what a commit brought home, if there is one.
+/// The git commit that was made of what a commit brought into the folder, if there is one.
 pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<GitMove>> {
     let Some(workspace) = commit.workspace else { return Ok(None) };
     let mut before = None;

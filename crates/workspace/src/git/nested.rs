@@ -1,4 +1,4 @@
-//! Working trees below a folder that have a `.git` file: submodules and linked working trees. Each comes home, stays, or goes as one whole.
+//! Working trees below a folder that have a `.git` file: submodules and linked working trees. Each reaches the folder, stays, or goes as one whole.
 //!
 //! Without its `.git` file a working tree is plain files of the repository around it, and without its files it is a checkout with everything
 //! deleted. So where the file stays, all that was done in the working tree stays with it.
@@ -29,7 +29,7 @@ pub(super) struct Nested {
 }
 
 impl Nested {
-    /// Whether a path can come home though its name says otherwise.
+    /// Whether a path can reach the folder though its name says otherwise.
     pub(super) fn lets(&self, path: &VaultPath) -> bool {
         self.free.iter().any(|free| path.is_within(free))
     }

@@ -1,7 +1,7 @@
-//! Submodules that were made ready inside of a workspace, with `git submodule update --init` or `add`: which of them can come home.
+//! Submodules that were made ready inside of a workspace, with `git submodule update --init` or `add`: which of them can reach the folder.
 //!
 //! Such a submodule is a repository below `modules/`, a `.git` file in its working tree that leads there, and lines in the settings of the
-//! repository around it. It comes home by itself where git runs nothing for it: its settings are those that git writes, it has no hooks, and
+//! repository around it. It reaches the folder by itself where git runs nothing for it: its settings are those that git writes, it has no hooks, and
 //! it and its working tree name each other. Otherwise all of it stays, its files [too](super::nested): a working tree without its repository is
 //! in git's way.
 
@@ -57,7 +57,7 @@ impl Submodules {
         Ok(found)
     }
 
-    /// Whether a path can come home though its name says otherwise.
+    /// Whether a path can reach the folder though its name says otherwise.
     pub(super) fn lets(&self, path: &VaultPath) -> bool {
         self.files.contains(path) || self.plain.iter().any(|module| path.is_within(module))
     }

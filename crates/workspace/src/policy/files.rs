@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_host::{RegularFileError, read_regular};
-use offshoot_policy::{Layer, LayerSource, NamedText, Policy, PolicyError, PolicyOptions};
-use offshoot_protocol::PolicyLanguage;
+use offshoot_policy::{LayerSource, NamedText, Policy, PolicyError, PolicyOptions};
+use offshoot_protocol::{PolicyLanguage, PolicyLayer};
 
 /// A file with rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
     /// The layer that it belongs to.
-    pub layer: Layer,
+    pub layer: PolicyLayer,
     /// Where it is.
     pub path: PathBuf,
     /// Whether it must be there.

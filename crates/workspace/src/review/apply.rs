@@ -4,7 +4,7 @@ use std::path::Path;
 
 use offshoot_host::Mtime;
 use offshoot_tree::{Body, Entry, Meta, RootId, Tree, TreeEditor, VaultPath};
-use offshoot_vault::{Actor, NewContent, Vault, Workspace};
+use offshoot_vault::{Actor, NewContent, Vault, WorkspaceRecord};
 
 use super::repository::{Dropped, dropped};
 use super::{Mixed, PieceOutcome, ReviewItem, Tally, Wanted};
@@ -22,7 +22,7 @@ struct Step<'i> {
 pub(super) fn apply(
     vault: &Vault,
     actor: &Actor,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     base: &RootId,
     (items, tally): (&[ReviewItem], &Tally),
 ) -> Result<Edited> {

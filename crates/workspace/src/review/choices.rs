@@ -1,4 +1,4 @@
-//! From decisions to what a commit brings home.
+//! From decisions to what a commit takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::commit::{Choice, SelectionStates};
 use crate::error::Result;
 use crate::git::git_directory;
 
-/// What a commit brings home: what was accepted or edited, and nothing else. The workspace is as it is now, after what was
+/// What a commit takes: what was accepted or edited, and nothing else. The workspace is as it is now, after what was
 /// dropped is gone, and `listed` is what there is to decide about in it.
 ///
 /// What is not listed comes along where everything that is listed does: times and the like of files, and what the main line has too.
@@ -48,7 +48,7 @@ fn unit(path: &VaultPath) -> VaultPath {
     git_directory(path).unwrap_or_else(|| path.clone())
 }
 
-/// Of what all pieces come home, as they are or edited. What stays in any case is not asked about.
+/// Of what all pieces are committed, as they are or edited. What stays in any case is not asked about.
 fn whole(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
     let is_taken = |piece: &ReviewPiece| {
         matches!(piece.decision, ReviewDecision::Accepted | ReviewDecision::Edited(_))
@@ -62,7 +62,7 @@ fn whole(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
     &units(come) - &units(stay)
 }
 
-/// What lies below something that became a directory, or is none any more, comes home with that or stays with it.
+/// What lies below something that became a directory, or is none any more, is committed with that or stays with it.
 fn with_replaced(items: &[ReviewItem], path: &VaultPath) -> Option<Choice> {
     let item = items.iter().find(|item| item.replaces_all_below(path))?;
     Some(match item.outcome(Wanted::Accepted) {
@@ -89,7 +89,7 @@ fn decided(items: &[ReviewItem]) -> BTreeMap<VaultPath, Option<Choice>> {
     decided
 }
 
-/// Lines of a file that was moved come home with the move or not at all.
+/// Lines of a file that was moved are committed with the move or not at all.
 fn partly(item: &ReviewItem, mixed: Mixed) -> Option<Choice> {
     if !mixed.moved {
         return None;

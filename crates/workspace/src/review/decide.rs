@@ -11,7 +11,7 @@ use crate::commit::HeldReason;
 /// A path that changed, in pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewItem {
-    /// The change, at the path where it comes home.
+    /// The change, at the path where it is committed.
     pub change: Change,
     /// Where the workspace has it, where that is another path: the main line moved it, or the directory that it is in.
     pub source: Option<VaultPath>,

@@ -16,7 +16,7 @@ use crate::git::git_directory;
 /// A change to decide about.
 #[derive(Clone, Debug)]
 pub(super) struct Listed {
-    /// The change, at the path where it comes home.
+    /// The change, at the path where it is committed.
     pub(super) change: Change,
     /// Where the workspace has it, where that is another path.
     pub(super) source: Option<VaultPath>,
@@ -28,7 +28,7 @@ pub(super) struct Listed {
 
 /// All of them, by path.
 ///
-/// Files are listed by what the workspace did to them, and repositories by what becomes of the folder's: refs come home one by one, under
+/// Files are listed by what the workspace did to them, and repositories by what becomes of the folder's: refs are committed one by one, under
 /// other names where both sides moved them.
 pub(super) fn listed(
     vault: &Vault,
@@ -76,7 +76,7 @@ fn is_of_repository(change: &Change) -> bool {
     from.into_iter().chain([&change.path]).all(|path| git_directory(path).is_some())
 }
 
-/// Where changes come home that the main line has at other paths.
+/// Where changes are committed that the main line has at other paths.
 struct CommitTargets<'p> {
     /// By the paths of what the workspace changed or added.
     stayed: HashMap<&'p VaultPath, &'p VaultPath>,
@@ -106,7 +106,7 @@ impl<'p> CommitTargets<'p> {
     }
 }
 
-/// Whether something of what a workspace did to a path comes home: nothing does where the main line did the same.
+/// Whether something of what a workspace did to a path is committed: nothing is where the main line did the same.
 fn is_committed(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bool> {
     let moved = change.moved.as_ref().map(|(from, _)| from);
     for path in moved.into_iter().chain([&change.path]) {

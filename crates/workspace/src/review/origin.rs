@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_store::Id;
 use offshoot_tree::{VaultPath, diff};
-use offshoot_vault::{Snapshot, Vault, Workspace};
+use offshoot_vault::{Snapshot, Vault, WorkspaceRecord};
 
 use crate::commit::KEPT;
 use crate::error::Result;
@@ -32,7 +32,7 @@ pub struct Origin {
 /// What changed each path last, from the newest snapshot of a workspace back to what it has in common with the main line.
 pub(super) fn of(
     vault: &Vault,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     common: &[Id],
 ) -> Result<BTreeMap<VaultPath, Origin>> {
     let mut origins = BTreeMap::new();
@@ -83,7 +83,7 @@ pub(super) fn of(
     Ok(origins)
 }
 
-fn by_snapshot(vault: &Vault, workspace: &Workspace) -> Result<BTreeMap<Id, Id>> {
+fn by_snapshot(vault: &Vault, workspace: &WorkspaceRecord) -> Result<BTreeMap<Id, Id>> {
     let execs = vault.execs(Some(workspace.id), None, MOST_EXECS)?;
     let made = execs.into_iter().filter(|exec| exec.before != exec.after);
     Ok(made.filter_map(|exec| Some((exec.after?, exec.id))).collect())

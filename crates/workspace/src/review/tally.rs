@@ -48,7 +48,7 @@ impl Tally {
         }
     }
 
-    /// Whether something comes home in a commit of what was decided.
+    /// Whether something is committed in a commit of what was decided.
     pub fn takes_something(&self) -> bool {
         self.accepted + self.edited > 0
     }

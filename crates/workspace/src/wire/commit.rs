@@ -1,4 +1,4 @@
-//! What comes home as programs see it.
+//! What is committed as programs see it.
 
 use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc, WayOnDoc};
 use offshoot_store::Id;

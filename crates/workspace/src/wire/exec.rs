@@ -10,7 +10,7 @@ use offshoot_protocol::{
 };
 use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_store::Id;
-use offshoot_vault::{ExecRecord, Workspace};
+use offshoot_vault::{ExecRecord, WorkspaceRecord};
 
 use super::change::change;
 use super::history::actor;
@@ -57,7 +57,7 @@ pub fn exec_state(record: &ExecRecord) -> ExecState {
 }
 
 /// One exec of a list.
-pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
+pub fn exec_summary(record: &ExecRecord, all: &[WorkspaceRecord]) -> ExecSummaryDoc {
     ExecSummaryDoc {
         exec: record.id.to_string(),
         workspace: record.workspace.as_ref().map(|id| workspace_name(id, all)),

@@ -5,13 +5,13 @@ use std::path::Path;
 use offshoot_protocol::{
     ErrorBody, GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc, Text,
 };
-use offshoot_vault::Workspace;
+use offshoot_vault::WorkspaceRecord;
 
 use super::entry::path;
 use super::way_on::way_on;
 use crate::git::{Exported, GitCommitted, GitNote, GitReport};
 
-/// A git commit of what came home, or why there is none.
+/// A git commit of what reached the folder, or why there is none.
 pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitOutcomeDoc {
     GitOutcomeDoc {
         commit: made.map(|made| made.commit.clone()),
@@ -47,7 +47,7 @@ pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
 /// An export to a branch.
 pub fn git_export(
     exported: &Exported,
-    workspace: &Workspace,
+    workspace: &WorkspaceRecord,
     branch: &str,
     repository: &Path,
 ) -> GitExportDoc {

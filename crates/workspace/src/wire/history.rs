@@ -2,7 +2,7 @@
 
 use offshoot_protocol::{ActorDoc, LogEntryDoc, OperationDoc, SnapshotDoc};
 use offshoot_store::Id;
-use offshoot_vault::{Actor, Operation, Snapshot, Workspace};
+use offshoot_vault::{Actor, Operation, Snapshot, WorkspaceRecord};
 
 use super::time::time;
 use super::workspace::workspace_name;
@@ -35,7 +35,7 @@ pub fn log_entry(entry: &LogEntry) -> LogEntryDoc {
 }
 
 /// An entry of the operation log; `all` gives the name of its workspace.
-pub fn operation(operation: &Operation, all: &[Workspace]) -> OperationDoc {
+pub fn operation(operation: &Operation, all: &[WorkspaceRecord]) -> OperationDoc {
     let named = |change: &offshoot_store::RefChange| {
         let row = change.after.as_ref().or(change.before.as_ref());
         let name = row.and_then(|row| row.name.clone()).unwrap_or_else(|| change.key.id.clone());

@@ -10,14 +10,13 @@ use super::time::time;
 use crate::exec::refusal::suggestion;
 use crate::exec::request::CommandLine;
 use crate::policy::{PolicyFile, Replay, Replayed};
-use crate::words;
 
 /// What was decided.
 pub fn verdict(verdict: &Verdict) -> DecisionDoc {
     DecisionDoc {
         decision: verdict.decision,
         reason: verdict.reason.clone().into_owned(),
-        category: Some(words::category(verdict.category())),
+        category: Some(verdict.category()),
         categories: categories(verdict.categories),
         rule: Some(rule(&verdict.rule)),
         commands: verdict.parts.iter().map(part).collect(),
@@ -42,7 +41,7 @@ pub fn policy_verdict<'a>(
 /// A file with rules.
 pub fn policy_file(file: &PolicyFile) -> PolicyFileDoc {
     PolicyFileDoc {
-        layer: words::policy_layer(file.layer),
+        layer: file.layer,
         path: file.path.display().to_string(),
         language: file.language(),
     }
@@ -70,7 +69,7 @@ fn replayed(replayed: &Replayed) -> ReplayedDoc {
 
 fn rule(rule: &RuleInfo) -> RuleDoc {
     RuleDoc {
-        layer: words::policy_layer(rule.layer),
+        layer: rule.layer,
         name: rule.name.clone(),
         file: rule.file.as_ref().map(ToString::to_string),
     }
@@ -79,16 +78,16 @@ fn rule(rule: &RuleInfo) -> RuleDoc {
 fn part(part: &PartVerdict) -> JudgedDoc {
     let judged = &part.judged;
     let why = judged.reasons.iter().map(|reason| WhyDoc {
-        category: words::category(reason.category),
+        category: reason.category,
         reason: reason.why.clone().into_owned(),
     });
-    let paths = judged.paths.iter().map(|touched| TouchedDoc {
-        access: words::access(touched.access),
-        path: touched.path.clone(),
-    });
+    let paths = judged
+        .paths
+        .iter()
+        .map(|touched| TouchedDoc { access: touched.access, path: touched.path.clone() });
     JudgedDoc {
         command: judged_text(judged),
-        part: words::part(judged.part),
+        part: judged.part,
         wrappers: judged.wrappers.clone(),
         categories: categories(judged.categories),
         why: why.collect(),
@@ -111,5 +110,5 @@ fn remedy(remedy: Remedy, suggested: Option<Remedy>) -> RemedyDoc {
 }
 
 fn categories(categories: Categories) -> Vec<EffectCategory> {
-    categories.iter().map(words::category).collect()
+    categories.iter().collect()
 }

@@ -5,7 +5,7 @@ use offshoot_protocol::{
     RunningDoc, Text,
 };
 use offshoot_store::Id;
-use offshoot_vault::{ExecNote, Workspace};
+use offshoot_vault::{ExecNote, WorkspaceRecord};
 
 use super::change::change;
 use super::history::{actor, snapshot};
@@ -50,7 +50,7 @@ pub fn inspected(inspected: &Inspected) -> RecoverShowDoc {
 }
 
 /// What was kept of an interrupted command.
-pub fn kept(kept: &RecoveredWork, all: &[Workspace]) -> RecoverKeptDoc {
+pub fn kept(kept: &RecoveredWork, all: &[WorkspaceRecord]) -> RecoverKeptDoc {
     RecoverKeptDoc {
         exec: kept.note.exec.to_string(),
         workspace: kept.workspace.name.clone(),

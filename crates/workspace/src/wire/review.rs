@@ -1,7 +1,7 @@
 //! Changes to decide about.
 
 use offshoot_protocol::{ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
-use offshoot_vault::Workspace;
+use offshoot_vault::WorkspaceRecord;
 
 use super::change::hunk;
 use super::entry::path;
@@ -14,7 +14,7 @@ use crate::words;
 const CONTEXT: u32 = 3;
 
 /// What a workspace changed, in pieces.
-pub fn review_list(workspace: &Workspace, items: &[ReviewItem]) -> ReviewListDoc {
+pub fn review_list(workspace: &WorkspaceRecord, items: &[ReviewItem]) -> ReviewListDoc {
     ReviewListDoc {
         workspace: workspace.name.clone(),
         base: workspace.state.base.to_string(),

@@ -2,19 +2,19 @@
 
 use offshoot_protocol::{CheckpointDoc, ListedWorkspaceDoc, UsageDoc, WorkspaceDoc};
 use offshoot_store::Id;
-use offshoot_vault::{Checkpoint, Workspace};
+use offshoot_vault::{Checkpoint, WorkspaceRecord};
 
 use super::time::time;
 use crate::workspace::{WorkspaceOverview, WorkspaceUsage};
 
 /// The name of a workspace, or its id where it is gone.
-pub fn workspace_name(id: &Id, all: &[Workspace]) -> String {
+pub fn workspace_name(id: &Id, all: &[WorkspaceRecord]) -> String {
     let found = all.iter().find(|workspace| workspace.id == *id);
     found.map_or_else(|| id.to_string(), |workspace| workspace.name.clone())
 }
 
 /// A workspace; `all` gives the names of parents.
-pub fn workspace(workspace: &Workspace, all: &[Workspace]) -> WorkspaceDoc {
+pub fn workspace(workspace: &WorkspaceRecord, all: &[WorkspaceRecord]) -> WorkspaceDoc {
     let state = &workspace.state;
     WorkspaceDoc {
         id: workspace.id.to_string(),
@@ -29,7 +29,7 @@ pub fn workspace(workspace: &Workspace, all: &[Workspace]) -> WorkspaceDoc {
 }
 
 /// A workspace of a list; `all` gives the names of parents.
-pub fn listed_workspace(found: &WorkspaceOverview, all: &[Workspace]) -> ListedWorkspaceDoc {
+pub fn listed_workspace(found: &WorkspaceOverview, all: &[WorkspaceRecord]) -> ListedWorkspaceDoc {
     ListedWorkspaceDoc {
         workspace: workspace(&found.workspace, all),
         changed_paths: found.changed,
@@ -47,7 +47,7 @@ pub fn usage(usage: &WorkspaceUsage) -> UsageDoc {
 }
 
 /// A checkpoint; `all` gives the name of its workspace.
-pub fn checkpoint(checkpoint: &Checkpoint, all: &[Workspace]) -> CheckpointDoc {
+pub fn checkpoint(checkpoint: &Checkpoint, all: &[WorkspaceRecord]) -> CheckpointDoc {
     CheckpointDoc {
         id: checkpoint.id.to_string(),
         name: checkpoint.name.clone(),

@@ -7,7 +7,7 @@ use offshoot_tree::diff;
 use offshoot_tree::diff::{Change, ChangeKind, DiffOptions};
 use offshoot_tree::merge::MergeOptions;
 use offshoot_tree::{Tree, VaultPath};
-use offshoot_vault::{Binding, Vault, Workspace};
+use offshoot_vault::{Binding, Vault, WorkspaceRecord};
 
 use crate::change::{is_telling_metadata, without_frames};
 use crate::commit::{PreviewService, Selection, SelectionStates, held_back};
@@ -35,9 +35,9 @@ impl<'v> Lister<'v> {
         Ok(Self { vault, diff, merge, tracked: Rc::new(tracked), bindings })
     }
 
-    /// How many changes of a workspace come home, where what is folded is one: all that are not held back, and that the main line does not
+    /// How many changes of a workspace are committed, where what is folded is one: all that are not held back, and that the main line does not
     /// have itself.
-    pub(super) fn listed(&self, workspace: &Workspace) -> Result<u64> {
+    pub(super) fn listed(&self, workspace: &WorkspaceRecord) -> Result<u64> {
         let (vault, objects) = (self.vault, self.vault.objects()?);
         let states = SelectionStates::of(vault, workspace, &self.merge)?;
         let SelectionStates { base, workspace: tip, main } = states;

@@ -2,7 +2,7 @@
 
 use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
-use offshoot_vault::Workspace;
+use offshoot_vault::WorkspaceRecord;
 
 use super::WorkspaceService;
 use super::listed::Lister;
@@ -14,7 +14,7 @@ use crate::git::TrackedPaths;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceOverview {
     /// The workspace.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceRecord,
     /// How many paths differ from its base.
     pub changed: u64,
     /// How many changes a status lists, where what is folded is one.
@@ -31,7 +31,7 @@ impl WorkspaceService<'_> {
     /// How many changes of a workspace a status lists, where what is folded is one.
     pub fn listed_changes(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         diff: DiffOptions,
         merge: MergeOptions,
         tracked: TrackedPaths,

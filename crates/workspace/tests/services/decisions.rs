@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use offshoot_tree::ConflictKind;
 use offshoot_tree::merge::MergeOptions;
 use offshoot_tree::{Body, Entry, RootId, Tree, VaultPath};
-use offshoot_vault::{ImportOptions, Workspace};
+use offshoot_vault::{ImportOptions, WorkspaceRecord};
 use offshoot_workspace::{
     ConflictService, MergeRequest, MergeService, MergeTarget, OpenConflict, Resolution,
     ResolveOptions,
@@ -63,7 +63,7 @@ fn lines(name: &str) -> String {
 
 impl Act {
     /// Does it on behalf of a side.
-    fn carry_out(self, bench: &Bench, workspace: &Workspace, side: &str) {
+    fn carry_out(self, bench: &Bench, workspace: &WorkspaceRecord, side: &str) {
         let remove = |at: &str| drop(bench.files().remove(workspace, &[path(at)], true).unwrap());
         let rename = |from: &str, to: &str| {
             bench.files().rename(workspace, &path(from), &path(to)).unwrap();

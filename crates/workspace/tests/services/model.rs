@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offshoot_store::Id;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
-use offshoot_vault::{CheckDepth, Scope, Workspace};
+use offshoot_vault::{CheckDepth, Scope, WorkspaceRecord};
 use offshoot_workspace::CopyOptions;
 
 use crate::support::{Bench, path};
@@ -14,7 +14,7 @@ type Files = BTreeMap<String, String>;
 
 /// A workspace, what it should hold, and what it held before each operation that stands.
 struct Line {
-    workspace: Workspace,
+    workspace: WorkspaceRecord,
     now: Files,
     undo: Vec<Files>,
     redo: Vec<Files>,

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_policy::{Context, Layer, PolicyDecision};
+use offshoot_policy::{Context, PolicyDecision, PolicyLayer};
 use offshoot_workspace::{CommandLine, PolicyFile, PolicyFiles, judge};
 use tempfile::tempdir;
 
 fn files(path: &Path, required: bool) -> PolicyFiles {
-    let file = PolicyFile { layer: Layer::User, path: path.to_owned(), required };
+    let file = PolicyFile { layer: PolicyLayer::User, path: path.to_owned(), required };
     PolicyFiles::new(vec![file], Duration::from_millis(100))
 }
 

@@ -17,7 +17,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// A change of every kind.
-fn changed() -> (Bench, offshoot_vault::Workspace) {
+fn changed() -> (Bench, offshoot_vault::WorkspaceRecord) {
     let bench = Bench::of(FILES);
     let fork = bench.fork("fork");
     bench.write(&fork, "/text", "one\n2\n3\n4\n5\n6\n7\n8\nnine\n");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use offshoot_tree::TreeError;
 use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
-    Actor, ImportOptions, Scope, Vault, VaultError, VaultOptions, VaultRegistry, Workspace,
+    Actor, ImportOptions, Scope, Vault, VaultError, VaultOptions, VaultRegistry, WorkspaceRecord,
 };
 use offshoot_workspace::{
     CheckpointService, Edited, FileService, HistoryService, NewCheckpoint, NewWorkspace, Point,
@@ -80,27 +80,27 @@ impl Bench {
     }
 
     /// A new workspace from the main line.
-    pub(crate) fn fork(&self, name: &str) -> Workspace {
+    pub(crate) fn fork(&self, name: &str) -> WorkspaceRecord {
         self.fork_from(name, "head")
     }
 
-    pub(crate) fn fork_from(&self, name: &str, from: &str) -> Workspace {
+    pub(crate) fn fork_from(&self, name: &str, from: &str) -> WorkspaceRecord {
         let from = &self.point(from);
         self.workspaces().create(&NewWorkspace { name: Some(name), from, lifetime: None }).unwrap()
     }
 
-    pub(crate) fn checkpoint(&self, workspace: &Workspace, name: &str) {
+    pub(crate) fn checkpoint(&self, workspace: &WorkspaceRecord, name: &str) {
         let new = NewCheckpoint { name: Some(name), automatic: false, reason: "test" };
         self.checkpoints().create(workspace, &new).unwrap();
     }
 
-    pub(crate) fn write(&self, workspace: &Workspace, at: &str, text: &str) -> Edited {
+    pub(crate) fn write(&self, workspace: &WorkspaceRecord, at: &str, text: &str) -> Edited {
         self.try_write(workspace, at, text).unwrap()
     }
 
     pub(crate) fn try_write(
         &self,
-        workspace: &Workspace,
+        workspace: &WorkspaceRecord,
         at: &str,
         text: &str,
     ) -> Result<Edited, ServiceError> {
@@ -149,11 +149,11 @@ impl Bench {
         names
     }
 
-    pub(crate) fn undo(&self, workspace: &Workspace) -> String {
+    pub(crate) fn undo(&self, workspace: &WorkspaceRecord) -> String {
         self.history().undo(Scope::Workspace(workspace.id)).unwrap().target.kind
     }
 
-    pub(crate) fn redo(&self, workspace: &Workspace) -> String {
+    pub(crate) fn redo(&self, workspace: &WorkspaceRecord) -> String {
         self.history().redo(Scope::Workspace(workspace.id)).unwrap().target.kind
     }
 }

@@ -1,4 +1,4 @@
-//! Choosing what comes home: `--only`, `--exclude`, `--dry-run`.
+//! Choosing what is committed: `--only`, `--exclude`, `--dry-run`.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn what_is_not_asked_for_stays_in_the_workspace() {
         assert!(!place.project().join(absent).exists(), "{absent}");
     }
     assert_captured(&place);
-    // The rest is all there, and comes home as if nothing had been brought before.
+    // The rest is all there, and is committed as if nothing had been brought before.
     assert_eq!(place.ok(["fs", "cat", "/src/b.txt", "-w", "work"]), "b");
     place.ok(["commit", "-w", "work"]);
     assert_eq!(read(&place, "src/b.txt"), "b");
@@ -53,7 +53,7 @@ fn what_is_not_asked_for_stays_in_the_workspace() {
     assert_eq!(place.json(&["status", "-w", "work"])["changes"], json!([]));
 }
 
-/// Half of a move: the new name comes home and the old one stays, or the other way round.
+/// Half of a move: the new name is committed and the old one stays, or the other way round.
 #[test]
 fn halves_of_a_move_can_come_home() {
     let place = lines();

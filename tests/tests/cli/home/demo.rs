@@ -112,7 +112,7 @@ fn what_does_not_fit_is_not_touched() {
     assert_eq!(document["result"]["committed"], false);
     assert_eq!(document["result"]["conflicts"][0]["path"], "/lines");
     assert_same(&before, &folder(&place));
-    // The next: the workspace gets the conflict, somebody decides it there, and it comes home.
+    // The next: the workspace gets the conflict, somebody decides it there, and it is committed.
     assert_eq!(place.run(["pull", "-w", "work"]).status.code(), Some(4));
     let error = place.json_error(&["commit", "-w", "work"], 4);
     assert!(error["message"].as_str().unwrap().contains("/lines"), "{error}");
@@ -150,7 +150,7 @@ fn many_commit_at_the_same_time() {
     assert_captured(&place);
 }
 
-/// Every line that a person appends while files are replaced is in the folder afterwards, whatever else comes home.
+/// Every line that a person appends while files are replaced is in the folder afterwards, whatever else is committed.
 #[test]
 fn a_person_writes_meanwhile() {
     let place = lines();

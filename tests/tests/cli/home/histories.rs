@@ -14,7 +14,7 @@ fn paths(list: &Value) -> BTreeSet<String> {
     list.iter().map(|item| item["path"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What every command says that a workspace would bring home; all must say the same.
+/// What every command says that a workspace would commit; all must say the same.
 fn brings(place: &Place, workspace: &str) -> Vec<String> {
     let status = place.json(&["status", "-w", workspace]);
     let listed: BTreeSet<String> =
@@ -60,7 +60,7 @@ fn an_undone_commit_stays_undone_for_who_pulled_it() {
         place.ok(["commit", "-w", workspace]);
         assert_eq!(read(&place, "lines"), numbered(&[]));
     }
-    // Its own workspace has it, says so, and brings it home again.
+    // Its own workspace has it, says so, and commits it again.
     assert_eq!(brings(&place, "a"), ["/lines"]);
     place.ok(["commit", "-w", "a"]);
     assert_eq!(read(&place, "lines"), three());

@@ -58,7 +58,7 @@ fn build_output_stays() {
     assert_eq!(read(&place, "target/debug/app"), "x\n");
 }
 
-/// Neither new rules nor removed ones make anything come home unasked: both the old and the new ones count.
+/// Neither new rules nor removed ones get anything committed unasked: both the old and the new ones count.
 #[test]
 fn rules_of_before_and_of_now_count() {
     let place = lines();
@@ -75,7 +75,7 @@ fn rules_of_before_and_of_now_count() {
     assert_eq!(read(&place, ".gitignore"), "new\n");
 }
 
-/// The bits that run a program as somebody else stay; the program itself comes home.
+/// The bits that run a program as somebody else stay; the program itself is committed.
 #[test]
 fn set_user_bits_stay() {
     let place = lines();
@@ -270,7 +270,7 @@ fn a_pull_leaves_ignored_files_of_both_sides_what_they_are() {
             );
             assert_eq!(place.json(&["status", "-w", "work"])["behind"], 0);
         }
-        // The workspace has nothing to bring home by it.
+        // The workspace has nothing to commit by it.
         assert_eq!(place.json(&["commit", "-w", "work"])["committed"], false);
     }
 }
@@ -297,7 +297,7 @@ fn a_pull_merges_ignored_files_that_git_tracks() {
     assert!(told.contains("/build/out"), "{told}");
 }
 
-/// What stays does not fit to what came home: the workspace has it as a conflict, the folder has what came home. The workspace is the first
+/// What stays does not fit to what was committed: the workspace has it as a conflict, the folder has what was committed. The workspace is the first
 /// side, as after a pull.
 #[test]
 fn what_stays_may_not_fit_any_more() {

@@ -54,7 +54,7 @@ fn undo_and_redo_are_exact() {
     }
     place.ok(["undo", "--vault-wide"]);
     assert_same(&before, &folder(&place));
-    // Everything is in the workspace again, and comes home again.
+    // Everything is in the workspace again, and is committed again.
     place.ok(["commit", "-w", "work", "-c", "commit.times=recorded"]);
     place.ok(["fs", "export", "/", "../wanted", "-w", "work"]);
     assert_same(&scan(&place.path().join("wanted")).unwrap(), &folder(&place));

@@ -1,4 +1,4 @@
-//! All folders of a vault come home together, and go back together.
+//! All folders of a vault are committed together, and go back together.
 
 use std::fs;
 use std::path::Path;
@@ -125,7 +125,7 @@ fn changes_of_a_folder_that_was_let_go_of_stay_in_the_workspace() {
     assert_eq!(bound.scene.offshoot_ok(&["fs", "cat", path, "-w", WORKSPACE]), "new\n");
 }
 
-/// Killed anywhere, what follows finds all folders old or brings all of them home.
+/// Killed anywhere, what follows finds all folders old or commits all of them.
 #[needs(Ptrace, Overlay, UserNamespace, "python3")]
 #[test]
 fn a_commit_of_several_folders_is_killed() {

@@ -1,4 +1,4 @@
-//! `offshoot commit --git`: what is said about a git commit of what came home.
+//! `offshoot commit --git`: what is said about a git commit of what reached the folder.
 
 use offshoot_engine::commit::{GitCommitted, GitOutcome};
 use offshoot_engine::wire;

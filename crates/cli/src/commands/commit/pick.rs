@@ -49,7 +49,7 @@ enum Next {
     End,
 }
 
-/// Asks what is to come home. `None` where nothing is.
+/// Asks what is to be committed. `None` where nothing is.
 pub(super) fn pick(
     context: &Context,
     vault: &Vault,
@@ -147,7 +147,7 @@ fn ask_about(context: &Context, item: &mut Item) -> Result<bool> {
             .iter()
             .any(|piece| piece.kind == PieceKind::Rename && piece.decision != Decision::Accepted);
         if at > 0 && left_moved {
-            // Lines of a file that was moved come home with the move or not at all.
+            // Lines of a file that was moved are committed with the move or not at all.
             return Ok(true);
         }
         match ask(context, item, at)? {

@@ -17,7 +17,7 @@ use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many paths are named one by one.
 pub(crate) const MOST_NAMED: usize = 16;
-/// How to see all of what came home.
+/// How to see all of what was committed.
 const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 /// At most so many paths of what is held back for one reason.
 const MOST_HELD: usize = 4;
@@ -109,7 +109,7 @@ fn more(number: usize, shown: usize) -> String {
     }
 }
 
-/// What stays in the workspace, by reason, with the option that brings it home.
+/// What stays in the workspace, by reason, with the option that commits it.
 pub(crate) fn held(held: &[Held], mut noise: Option<&mut Noise<'_>>) -> Result<String> {
     let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<&Change>)> = BTreeMap::new();
     for held in held.iter().filter(|held| is_shown(&held.change)) {

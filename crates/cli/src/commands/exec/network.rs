@@ -4,7 +4,7 @@ use offshoot_protocol::Network;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use offshoot_engine::policy::{Category, Policy, Verdict, judge};
+use offshoot_engine::policy::{EffectCategory, Policy, Verdict, judge};
 
 use super::ask::Ask;
 use super::form::Form;
@@ -54,7 +54,7 @@ pub(super) fn warning(verdict: &Verdict) -> Option<String> {
 /// The command that is known to need the network.
 fn needing(verdict: &Verdict) -> Option<String> {
     verdict
-        .first_part(Category::Networked)
+        .first_part(EffectCategory::Networked)
         .filter(|part| !part.is_offline())
         .map(|part| part.name())
 }

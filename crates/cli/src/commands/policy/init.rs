@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
-use offshoot_engine::policy::{Layer, policy_layer, project_rule_file};
-use offshoot_protocol::{ExitCode, PolicyInitDoc};
+use offshoot_engine::policy::project_rule_file;
+use offshoot_protocol::{ExitCode, PolicyInitDoc, PolicyLayer};
 
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
@@ -25,15 +25,15 @@ const PROJECT: &str = include_str!("project.toml");
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
     let (layer, path, text) = match args.project {
-        true => (Layer::Project, Some(project_rule_file(&current_dir()?)), PROJECT),
-        false => (Layer::User, context.engine.user_rule_files().into_iter().next(), USER),
+        true => (PolicyLayer::Project, Some(project_rule_file(&current_dir()?)), PROJECT),
+        false => (PolicyLayer::User, context.engine.user_rule_files().into_iter().next(), USER),
     };
     let path = path.ok_or_else(|| {
         CliError::new(ExitCode::Usage, "there is no place for your rules: HOME is not set")
             .hint("set HOME or XDG_CONFIG_HOME")
     })?;
     write(&path, text)?;
-    let document = PolicyInitDoc { path: path.display().to_string(), layer: policy_layer(layer) };
+    let document = PolicyInitDoc { path: path.display().to_string(), layer };
     context.output.done(document, |_| {
         format!("rules to start from are in {}; see docs/policy.md\n", host_path(&path))
     })

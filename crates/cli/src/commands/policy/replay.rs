@@ -4,7 +4,7 @@ use offshoot_protocol::{PolicyDecision, PolicyLayer};
 use std::path::PathBuf;
 
 use clap::Args;
-use offshoot_engine::policy::{Layer, PolicyFile, Replay, ReplayService, layer_of};
+use offshoot_engine::policy::{PolicyFile, Replay, ReplayService};
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::wire;
 
@@ -25,10 +25,10 @@ pub(crate) struct ReplayArgs {
 }
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
-    let layer = layer_of(args.layer);
+    let layer = args.layer;
     let opened = context.vault()?;
     let mut files = context.engine.policy_files(opened.folder()?.as_deref());
-    files.retain(|file| file.layer != layer || layer == Layer::Request);
+    files.retain(|file| file.layer != layer || layer == PolicyLayer::Request);
     files.push(PolicyFile { layer, path: args.file.clone(), required: true });
     let policy = context.engine.policy_of(files).current()?;
     let workspace = match context.workspace_name() {

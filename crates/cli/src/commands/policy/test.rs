@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use offshoot_engine::policy::{PolicyFile, PolicyFileError, PolicyFiles, layer_of};
+use offshoot_engine::policy::{PolicyFile, PolicyFileError, PolicyFiles};
 use offshoot_engine::wire;
 use offshoot_protocol::{PolicyLayer, PolicyTestDoc};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &TestArgs, context: &Context) -> Result<()> {
         true => context.engine.policy(Some(&places(context)?.0), &[]),
         false => {
             let file = |path: &PathBuf| PolicyFile {
-                layer: layer_of(args.layer),
+                layer: args.layer,
                 path: path.clone(),
                 required: true,
             };

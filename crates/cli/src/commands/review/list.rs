@@ -78,7 +78,7 @@ fn text(review: &FoldedReview) -> String {
     if out.is_empty() { "nothing to review\n".to_owned() } else { out }
 }
 
-/// Where the workspace has what comes home at another path.
+/// Where the workspace has what is committed at another path.
 pub(crate) fn in_workspace(item: &Item) -> String {
     let text = item.source.as_ref().map(|path| format!("  ({path} in the workspace)"));
     paint(DIM, &text.unwrap_or_default())

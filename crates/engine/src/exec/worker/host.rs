@@ -303,7 +303,7 @@ impl<'a> Following<'a> {
     fn run(mut self, mut worker: Worker, control: &Control) {
         let mut answered = false;
         loop {
-            let said = match message::receive(&mut worker.incoming) {
+            let said = match message::receive(&mut worker.incoming, u64::MAX) {
                 // What a worker does after its answer is upkeep: that ends by itself.
                 Ok(None) => break,
                 Ok(Some(said)) if !answered || matches!(said, Reply::Notice { .. }) => said,

@@ -13,12 +13,20 @@ use offshoot_vault::Actor;
 use offshoot_workspace::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::notice::Topic;
 
 /// The version of all messages. Host and worker have the same or do not talk to each other: a restriction that one of them
 /// does not know would not hold.
 pub(super) const VERSION: u32 = 2;
+
+/// No request is longer than this. The kernel takes 2 MiB of arguments and variables for one program, and JSON makes up to six
+/// bytes of one.
+pub(super) const LONGEST_REQUEST: u64 = 32 << 20;
+
+/// What the host says later is one word.
+pub(super) const LONGEST_ORDER: u64 = 256;
 
 /// What every version of a request has.
 #[derive(Debug, Deserialize)]
@@ -28,7 +36,6 @@ pub(super) struct Versioned {
 
 /// The first message of the host. Once it is accepted, the bytes follow that the command reads, where there are any.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Request {
     pub(super) version: u32,
     pub(super) engine: Engine,
@@ -43,7 +50,6 @@ pub(super) struct Request {
 
 /// What the worker's engine is opened with, beside the variables, which are those of the process.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Engine {
     pub(super) directory: Option<Text>,
     pub(super) registry: Text,
@@ -56,7 +62,6 @@ pub(super) struct Engine {
 
 /// Which vault, and what the host calls it.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct VaultPlace {
     pub(super) id: Id,
     pub(super) name: String,
@@ -79,7 +84,6 @@ pub(super) enum Input {
 
 /// The command. What policy decides about it is no part of this: the worker asks.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
     id: Id,
     command: Line,
@@ -113,7 +117,7 @@ enum Line {
 
 /// Where it runs.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 enum Target {
     Workspace(String),
     Fork { from: Option<String>, lifetime: Option<Duration> },
@@ -160,6 +164,40 @@ pub(super) enum Order {
     Go { wait: Option<Duration> },
     /// The command is asked to end; said once more, it is killed.
     Cancel,
+}
+
+impl Request {
+    /// What a host wants; the reason where that cannot be understood.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
+        let said: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let found = Versioned::deserialize(&said).map_err(|error| error.to_string())?;
+        if found.version != VERSION {
+            return Err(format!("it has version {}", found.version));
+        }
+        let request = Self::deserialize(&said).map_err(|error| error.to_string())?;
+        // What is said back has all fields that were understood, also those of types that elsewhere take what they do not know.
+        let understood = serde_json::to_value(&request).map_err(|error| error.to_string())?;
+        match unknown_field(&said, &understood) {
+            Some(name) => Err(format!("unknown field `{name}`")),
+            None => Ok(request),
+        }
+    }
+}
+
+/// A field of what was said that is not in what was understood.
+fn unknown_field<'a>(said: &'a Value, understood: &Value) -> Option<&'a str> {
+    match (said, understood) {
+        (Value::Object(said), Value::Object(understood)) => {
+            said.iter().find_map(|(name, value)| match understood.get(name) {
+                Some(known) => unknown_field(value, known),
+                None => Some(name.as_str()),
+            })
+        }
+        (Value::Array(said), Value::Array(understood)) => {
+            said.iter().zip(understood).find_map(|(said, known)| unknown_field(said, known))
+        }
+        _ => None,
+    }
 }
 
 impl Wanted {
@@ -319,16 +357,22 @@ pub(super) fn send(to: &mut impl Write, message: &impl Serialize, bytes: &[u8]) 
 pub(super) fn line(from: &mut impl BufRead, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     from.take(most).read_until(b'\n', &mut line)?;
+    let is_cut = line.len() as u64 == most;
+    let invalid = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     match line.pop() {
         None => Ok(None),
         Some(b'\n') => Ok(Some(line)),
-        Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "the line has no end")),
+        Some(_) if is_cut => invalid(format!("the line is longer than {most} bytes")),
+        Some(_) => invalid("the line has no end".to_owned()),
     }
 }
 
-/// What the other side says next; none where it has ended.
-pub(super) fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
-    let Some(line) = line(from, u64::MAX)? else { return Ok(None) };
+/// What the other side says next, in a line of at most so many bytes; none where it has ended.
+pub(super) fn receive<T: DeserializeOwned>(
+    from: &mut impl BufRead,
+    most: u64,
+) -> io::Result<Option<T>> {
+    let Some(line) = line(from, most)? else { return Ok(None) };
     Ok(Some(serde_json::from_slice(&line)?))
 }
 

@@ -5,16 +5,18 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::{Cancel, Stdin, Terminal};
-use offshoot_vault::ListedVault;
+use offshoot_sandbox::{Cancel, Signals, Stdin, Terminal};
+use offshoot_vault::{ListedVault, Vault};
 use offshoot_workspace::ExecutionRequest;
 
-use super::message::{self, Engine, Input, Order, Reply, Request, VERSION, Versioned, path};
+use super::message::{
+    self, Engine, Input, LONGEST_ORDER, LONGEST_REQUEST, Order, Reply, Request, VERSION, path,
+};
 use crate::error::{Error, Result};
 use crate::exec::events::Event;
 use crate::exec::run::run;
@@ -22,12 +24,17 @@ use crate::notice::Notice;
 use crate::offshoot::Offshoot;
 use crate::opened::Opened;
 use crate::options::Options;
+use crate::text::host_path;
+
+/// How often to look for signals while it is not the turn of the command.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs one command for another process: what `offshoot worker` does. `control` is the socket on which the host has its request,
 /// `input` what the command may read, and `options` have the variables that the process was started with.
 ///
-/// Policy decides here, by the rules as this process reads them. The command is asked to end when the host says so, and when the
-/// host is gone; what it wrote until then is recorded either way.
+/// Policy decides here, by the rules as this process reads them. The command is asked to end when the host says so, when the host
+/// is gone, and by SIGTERM, SIGINT and SIGHUP to this process; what it wrote until then is recorded either way. To be called
+/// before there are other threads, which would get the signals.
 ///
 /// ```no_run
 /// use std::os::fd::AsFd;
@@ -66,13 +73,8 @@ pub fn serve(control: OwnedFd, input: OwnedFd, options: Options) -> Result<()> {
 
 /// What the host wants; the reason where that cannot be understood.
 fn hear(incoming: &mut impl BufRead) -> std::result::Result<Request, String> {
-    let line = message::line(incoming, u64::MAX).map_err(|error| error.to_string())?;
-    let line = line.unwrap_or_default();
-    let found: Versioned = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
-    if found.version != VERSION {
-        return Err(format!("it has version {}", found.version));
-    }
-    serde_json::from_slice(&line).map_err(|error| error.to_string())
+    let line = message::line(incoming, LONGEST_REQUEST).map_err(|error| error.to_string())?;
+    Request::parse(&line.unwrap_or_default())
 }
 
 /// Runs the command, and does what is due afterwards.
@@ -83,6 +85,8 @@ fn work(
     host: &Arc<Host>,
     mut incoming: BufReader<UnixStream>,
 ) -> Result<()> {
+    // Before there is another thread, which would get them instead.
+    let signals = Signals::take_over().map_err(|error| unheard(&error))?;
     let Request { version: _, engine, vault, rules, caches, input: reads, exec } = request;
     let unreadable = || Error::usage("the request has a text that is none");
     let mut exec = exec.into_request().ok_or_else(unreadable)?;
@@ -95,19 +99,41 @@ fn work(
         dir: path(&vault.directory).ok_or_else(unreadable)?,
     };
     let opened = engine.registry().open_listed(&listed)?;
+    check(&opened, &exec)?;
     let project = Opened::new(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
     let policy = project.policy(&rules)?;
     let (cancel, go) = listen(incoming)?;
-    exec.cancel = Some(cancel);
     // A host that is gone, or that wants it to end, says nothing about turns.
-    if let Ok(wait) = go.recv() {
-        exec.wait = wait;
+    loop {
+        match go.recv_timeout(LOOK) {
+            Ok(wait) => break exec.wait = wait,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if signals.ask_to_end() => break cancel.cancel(),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
     }
+    exec.cancel = Some(cancel);
     host.tells.store(true, Ordering::Relaxed);
 
     let answer = |envelope| host.say(&Reply::Finished { envelope: Box::new(envelope) });
-    run(&project, exec, (policy, caches), &|event| host.tell(event), answer);
+    run(&project, exec, (policy, caches), Some(signals), &|event| host.tell(event), answer);
+    Ok(())
+}
+
+/// Whether the vault is the one that the host means, and has no command of that id yet: what that one left would be taken for this
+/// one's.
+fn check(vault: &Vault, exec: &ExecutionRequest) -> Result<()> {
+    if vault.recorded_id()? != Some(vault.id()) {
+        let (dir, id) = (host_path(vault.dir()), vault.id());
+        return Err(Error::new(ExitCode::Conflict, format!("{dir} is not the vault {id}")));
+    }
+    if vault.exec(&exec.id)?.is_some() || vault.has_note(&exec.id) {
+        return Err(Error::new(
+            ExitCode::Conflict,
+            format!("there is an exec {} already", exec.id),
+        ));
+    }
     Ok(())
 }
 
@@ -173,7 +199,7 @@ fn listen(
     let (turn, go) = mpsc::channel();
     let listen = move || {
         let mut turn = Some(turn);
-        while let Ok(Some(order)) = message::receive(&mut incoming) {
+        while let Ok(Some(order)) = message::receive(&mut incoming, LONGEST_ORDER) {
             match (order, turn.take()) {
                 (Order::Go { wait }, Some(turn)) => {
                     let _over = turn.send(wait).is_err();

@@ -1,6 +1,8 @@
 //! Arguments of a tool that there is only here.
 
-use crate::category::{Categories, Category};
+use offshoot_vocabulary::EffectCategory;
+
+use crate::category::Categories;
 use crate::knowledge::{Effect, Known, Language, Operands, Role, Style, Tool};
 use crate::script::{ShellWord, WordPiece};
 
@@ -20,7 +22,7 @@ const NOTHING: Effect = Effect {
     why: "it matters",
 };
 static OUTPUT: Effect = Effect { value: Some(Role::Write), ..NOTHING };
-static FORCE: Effect = Effect { adds: Categories::only(Category::Mutating), ..NOTHING };
+static FORCE: Effect = Effect { adds: Categories::only(EffectCategory::Mutating), ..NOTHING };
 static EXEC: Effect = Effect { value: Some(Role::CommandUntil), ..NOTHING };
 const PLAIN: Tool = Tool {
     name: "tool",

@@ -4,7 +4,8 @@ use super::*;
 
 #[track_caller]
 fn problems(text: &str) -> Vec<String> {
-    let source = LayerSource { layer: Layer::User, toml: Some(named("my.toml", text)), rego: None };
+    let source =
+        LayerSource { layer: PolicyLayer::User, toml: Some(named("my.toml", text)), rego: None };
     match try_policy(&[source]) {
         Ok(_) => panic!("no problem was found in {text}"),
         Err(error) => error.problems.iter().map(ToString::to_string).collect(),
@@ -158,7 +159,7 @@ fn examples_are_checked_when_a_file_is_loaded() {
     let good =
         with(&format!("{lines}matches = [\"ls; env git push\"]\nnot_matches = [\"git log\"]"));
     let source =
-        LayerSource { layer: Layer::User, toml: Some(named("my.toml", &good)), rego: None };
+        LayerSource { layer: PolicyLayer::User, toml: Some(named("my.toml", &good)), rego: None };
     let policy = policy(&[source]);
     assert_eq!((policy.rule_count(), policy.example_count()), (1, 2));
 }
@@ -166,8 +167,11 @@ fn examples_are_checked_when_a_file_is_loaded() {
 #[test]
 fn examples_run_with_the_network_of_their_rule() {
     let lines = "decision = \"deny\"\nnetwork = \"host\"\nmatches = [\"ls\"]";
-    let source =
-        LayerSource { layer: Layer::User, toml: Some(named("my.toml", &with(lines))), rego: None };
+    let source = LayerSource {
+        layer: PolicyLayer::User,
+        toml: Some(named("my.toml", &with(lines))),
+        rego: None,
+    };
     assert!(try_policy(&[source]).is_ok());
 }
 
@@ -182,7 +186,7 @@ fn all_problems_of_all_files_are_told() {
 
 #[test]
 fn what_is_built_in_cannot_be_given() {
-    let error = try_policy(&[layer(Layer::BuiltIn, "")]).unwrap_err().to_string();
+    let error = try_policy(&[layer(PolicyLayer::BuiltIn, "")]).unwrap_err().to_string();
     assert_eq!(error, "built_in.toml: what is built in has no file");
 }
 
@@ -190,6 +194,7 @@ fn what_is_built_in_cannot_be_given() {
 #[test]
 fn rego_is_refused_where_it_was_left_out() {
     let rego = Some(named("my.rego", "package offshoot"));
-    let error = try_policy(&[LayerSource { layer: Layer::User, toml: None, rego }]).unwrap_err();
+    let error =
+        try_policy(&[LayerSource { layer: PolicyLayer::User, toml: None, rego }]).unwrap_err();
     assert!(error.to_string().starts_with("my.rego: Rego was left out"), "{error}");
 }

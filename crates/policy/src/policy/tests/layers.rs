@@ -1,7 +1,8 @@
 //! What is built in, and how layers are laid over each other.
 
+use offshoot_vocabulary::EffectCategory;
+
 use super::*;
-use crate::category::Category;
 use PolicyDecision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
 
 #[test]
@@ -27,7 +28,7 @@ fn undo_does_not_reach_what_is_destroyed_over_the_network() {
 #[test]
 fn built_in_rules_have_names() {
     let verdict = decide(&[], "ls; touch a; cat ~/.ssh/id_rsa");
-    assert_eq!(verdict.rule.layer, Layer::BuiltIn);
+    assert_eq!(verdict.rule.layer, PolicyLayer::BuiltIn);
     assert_eq!(verdict.rule.name, "beyond-the-workspace");
     assert_eq!(verdict.part, Some(2));
     assert_eq!(verdict.reason, "it is host_escape_risk");
@@ -40,7 +41,7 @@ fn the_strictest_part_counts_and_all_categories_are_told() {
     let verdict = decide(&[], "ls; docker run x; rm a.txt");
     assert_eq!(verdict.decision, RequireApproval);
     assert_eq!(verdict.categories.to_string(), "mutating destructive host_escape_risk");
-    assert_eq!(verdict.category(), Category::HostEscapeRisk);
+    assert_eq!(verdict.category(), EffectCategory::HostEscapeRisk);
     let decisions: Vec<_> = verdict.parts.iter().map(|part| part.decision).collect();
     assert_eq!(decisions, [Allow, RequireApproval, AllowWithCheckpoint]);
 }
@@ -72,7 +73,7 @@ fn the_user_widens_and_narrows() {
 fn a_rule_of_the_user_decides_where_it_fits_even_if_it_changes_nothing() {
     let same = user(&rule("allow_with_checkpoint", r#"prefix = ["touch"]"#));
     let verdict = decide(&[same], "touch a");
-    assert_eq!(verdict.rule.layer, Layer::User);
+    assert_eq!(verdict.rule.layer, PolicyLayer::User);
     assert_eq!(verdict.rule.file.as_deref(), Some("user.toml"));
     assert_eq!(verdict.rule.name, "allow_with_checkpoint-prefixtouch");
 }
@@ -84,7 +85,7 @@ fn project_and_request_only_narrow() {
         let verdict = decide(&[widens], "docker run x");
         assert_eq!(verdict.decision, RequireApproval);
         assert_eq!(verdict.parts[0].decision, RequireApproval);
-        assert_eq!(verdict.parts[0].rule.layer, Layer::BuiltIn);
+        assert_eq!(verdict.parts[0].rule.layer, PolicyLayer::BuiltIn);
         let narrows = layer(&rule("deny", r#"prefix = ["docker", "run"]"#));
         check(&[narrows], "docker run x", Deny);
         let between = layer(&rule("require_approval", r#"prefix = ["touch"]"#));
@@ -214,7 +215,7 @@ fn rules_give_their_reason() {
     "#;
     let verdict = decide(&[project(rules)], "ls; docker run x");
     assert_eq!(verdict.reason, "containers are built elsewhere");
-    assert_eq!((verdict.rule.layer, verdict.part), (Layer::Project, Some(1)));
+    assert_eq!((verdict.rule.layer, verdict.part), (PolicyLayer::Project, Some(1)));
     let verdict = decide(&[project(&rule("deny", r#"prefix = ["ls"]"#))], "ls");
     assert_eq!(verdict.reason, "the rule `deny-prefixls` says so");
 }

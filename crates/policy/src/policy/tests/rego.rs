@@ -5,17 +5,17 @@ use std::time::Instant;
 use super::*;
 use PolicyDecision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
 
-fn rego(layer: Layer, text: &str) -> LayerSource {
+fn rego(layer: PolicyLayer, text: &str) -> LayerSource {
     let rego = named(&format!("{layer}.rego"), &format!("package offshoot\n{text}"));
     LayerSource { layer, toml: None, rego: Some(rego) }
 }
 
 fn users(text: &str) -> LayerSource {
-    rego(Layer::User, text)
+    rego(PolicyLayer::User, text)
 }
 
 fn projects(text: &str) -> LayerSource {
-    rego(Layer::Project, text)
+    rego(PolicyLayer::Project, text)
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn the_users_decision_does_not_widen_the_users_own_rules() {
 
 #[test]
 fn the_decision_of_others_only_narrows() {
-    for layer in [Layer::Project, Layer::Request] {
+    for layer in [PolicyLayer::Project, PolicyLayer::Request] {
         check(&[rego(layer, r#"decision := "allow""#)], "docker run x", RequireApproval);
         check(&[rego(layer, r#"decision := "deny""#)], "ls", Deny);
         let layers =
@@ -82,7 +82,7 @@ fn the_users_decision_does_not_widen_rules_of_others() {
 
 #[test]
 fn sets_of_messages_narrow_in_every_layer() {
-    for layer in [Layer::User, Layer::Project, Layer::Request] {
+    for layer in [PolicyLayer::User, PolicyLayer::Project, PolicyLayer::Request] {
         let denies = rego(layer, "deny contains \"no\"\ndeny contains \"never\"");
         let verdict = decide(&[denies], "ls");
         assert_eq!(verdict.decision, Deny);
@@ -366,14 +366,14 @@ fn nothing_of_the_outside_is_reachable() {
 #[test]
 fn a_file_that_cannot_be_read_is_refused() {
     let broken = LayerSource {
-        layer: Layer::User,
+        layer: PolicyLayer::User,
         toml: None,
         rego: Some(named("a.rego", "package offshoot\nx := ")),
     };
     let error = try_policy(&[broken]).unwrap_err().to_string();
     assert!(error.starts_with("a.rego"), "{error}");
     let elsewhere = LayerSource {
-        layer: Layer::User,
+        layer: PolicyLayer::User,
         toml: None,
         rego: Some(named("b.rego", "package other\nx := 1")),
     };

@@ -1,12 +1,14 @@
 //! A judge that knows a handful of programs and no shell.
 
-use crate::category::{Categories, Category};
+use offshoot_vocabulary::{CommandPart, EffectCategory, PathAccess};
+
+use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{AccessKind, Judged, PartKind, Reason, TouchedPath};
+use crate::judged::{Judged, Reason, TouchedPath};
 use crate::policy::Judging;
 use crate::script::{ShellWord, WordPiece};
 
-use Category::{Destructive, HostEscapeRisk, Interactive, Mutating, Networked};
+use EffectCategory::{Destructive, HostEscapeRisk, Interactive, Mutating, Networked};
 
 pub(super) const JUDGING: Judging =
     Judging { text: judge, words: |words, context| vec![program(words, &[], context)] };
@@ -18,13 +20,13 @@ pub(super) fn judge(text: &str, context: &Context) -> Vec<Judged> {
 
 fn simple(text: &str, context: &Context) -> Vec<Judged> {
     if text.starts_with('(') {
-        return vec![part(PartKind::Unclear, text, &[Mutating])];
+        return vec![part(CommandPart::Unclear, text, &[Mutating])];
     }
     let (command, target) = text.split_once(" > ").unzip();
     let mut parts = Vec::new();
     let mut words: Vec<&str> = command.unwrap_or(text).split_whitespace().collect();
     while let Some(assignment) = words.first().filter(|word| word.contains('=')) {
-        parts.push(part(PartKind::Assignment, assignment, &[HostEscapeRisk]));
+        parts.push(part(CommandPart::Assignment, assignment, &[HostEscapeRisk]));
         words.remove(0);
     }
     let mut wrappers = Vec::new();
@@ -58,15 +60,15 @@ fn program(words: &[ShellWord], wrappers: &[String], context: &Context) -> Judge
     let shown: Vec<String> = words.iter().map(ShellWord::display).collect();
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     let name = shown[0].rsplit('/').next().unwrap_or_default();
-    let (access, categories): (_, &[Category]) = match (name, shown.get(1).copied()) {
-        ("rm", _) => (AccessKind::Delete, &[Mutating, Destructive]),
-        ("touch", _) => (AccessKind::Write, &[Mutating]),
-        ("vim", _) => (AccessKind::Read, &[Interactive]),
-        ("curl", _) | ("git", Some("fetch")) => (AccessKind::Read, &[Networked]),
-        ("git", Some("push")) => (AccessKind::Read, &[Mutating, Networked]),
-        ("kubectl", Some("delete")) => (AccessKind::Read, &[Mutating, Networked, Destructive]),
-        ("docker", Some("run")) => (AccessKind::Read, &[Mutating, HostEscapeRisk]),
-        _ => (AccessKind::Read, &[]),
+    let (access, categories): (_, &[EffectCategory]) = match (name, shown.get(1).copied()) {
+        ("rm", _) => (PathAccess::Delete, &[Mutating, Destructive]),
+        ("touch", _) => (PathAccess::Write, &[Mutating]),
+        ("vim", _) => (PathAccess::Read, &[Interactive]),
+        ("curl", _) | ("git", Some("fetch")) => (PathAccess::Read, &[Networked]),
+        ("git", Some("push")) => (PathAccess::Read, &[Mutating, Networked]),
+        ("kubectl", Some("delete")) => (PathAccess::Read, &[Mutating, Networked, Destructive]),
+        ("docker", Some("run")) => (PathAccess::Read, &[Mutating, HostEscapeRisk]),
+        _ => (PathAccess::Read, &[]),
     };
     let arguments = shown.get(1..).unwrap_or_default();
     let is_path = |word: &&&str| word.contains(['/', '.']) && !word.contains('…');
@@ -94,21 +96,22 @@ fn program(words: &[ShellWord], wrappers: &[String], context: &Context) -> Judge
 }
 
 fn redirection(target: &str, context: &Context) -> Judged {
-    let touched = TouchedPath { access: AccessKind::Write, path: absolute(target, context) };
+    let touched = TouchedPath { access: PathAccess::Write, path: absolute(target, context) };
     let far = is_far(&touched, context);
-    let categories: &[Category] = if far { &[Mutating, HostEscapeRisk] } else { &[Mutating] };
-    Judged { paths: vec![touched], ..part(PartKind::Redirection, target, categories) }
+    let categories: &[EffectCategory] = if far { &[Mutating, HostEscapeRisk] } else { &[Mutating] };
+    Judged { paths: vec![touched], ..part(CommandPart::Redirection, target, categories) }
 }
 
-fn part(part: PartKind, text: &str, categories: &[Category]) -> Judged {
+fn part(part: CommandPart, text: &str, categories: &[EffectCategory]) -> Judged {
     let categories = categories.iter().copied().collect();
     let words = text.split_whitespace().map(word).collect();
     Judged { part, words, categories, reasons: reasons(categories), ..Judged::default() }
 }
 
 fn reasons(categories: Categories) -> Vec<Reason> {
-    let why = |category: Category| Reason { category, why: format!("it is {category}").into() };
-    categories.iter().filter(|category| *category != Category::ReadOnly).map(why).collect()
+    let why =
+        |category: EffectCategory| Reason { category, why: format!("it is {category}").into() };
+    categories.iter().filter(|category| *category != EffectCategory::ReadOnly).map(why).collect()
 }
 
 fn absolute(path: &str, context: &Context) -> String {
@@ -122,5 +125,5 @@ fn absolute(path: &str, context: &Context) -> String {
 
 fn is_far(touched: &TouchedPath, context: &Context) -> bool {
     let outside = !touched.path.starts_with(&*context.workspace.to_string_lossy());
-    touched.path.contains("/.ssh/") || (outside && touched.access != AccessKind::Read)
+    touched.path.contains("/.ssh/") || (outside && touched.access != PathAccess::Read)
 }

@@ -1,4 +1,4 @@
-//! Building the offered state: the base with what was decided to come home.
+//! Building the offered state: the base with what was decided to be committed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -19,9 +19,9 @@ const SET_ID: u16 = 0o6000;
 /// What becomes of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// It comes home as it is.
+    /// It is committed as it is.
     Take,
-    /// This comes home in its place; the rest of it stays for the reason.
+    /// This is committed in its place; the rest of it stays for the reason.
     Instead(Box<Entry>, HeldReason),
     /// It stays.
     Hold(HeldReason),

@@ -38,12 +38,12 @@ impl HeldReason {
         }
     }
 
-    /// The option that brings it home, where it is one.
+    /// The option that commits it, where it is one.
     pub fn option(self) -> Option<&'static str> {
         match self {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
-            // What waits to be finished never comes home.
+            // What waits to be finished is never committed.
             Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Excluded | Self::Unbound | Self::NotAsked | Self::Left => None,
@@ -61,7 +61,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Only a part of the change stays, such as its mode, and the rest comes home.
+    /// Only a part of the change stays, such as its mode, and the rest is committed.
     pub fn is_partial(&self) -> bool {
         let is_list = self.change.path.name() == Some(b"packed-refs");
         match self.reason {

@@ -1,20 +1,20 @@
-//! What of a workspace comes home.
+//! What of a workspace is committed.
 
 use offshoot_tree::RootId;
 
 use super::held::{Held, HeldReason};
 use crate::git::{HeldBackCheckouts, Planted, steps, worktree_of};
 
-/// What comes home.
+/// What is committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {
-    /// The base with everything that comes home: what is offered to the main line.
+    /// The base with everything that is committed: what is offered to the main line.
     pub root: RootId,
     /// What stays in the workspace.
     pub held: Vec<Held>,
     /// Named by `only`, and nothing there has changed.
     pub unmatched: Vec<String>,
-    /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which comes home as a whole or not at all.
+    /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which is committed as a whole or not at all.
     pub parts_of_git: Vec<String>,
 }
 

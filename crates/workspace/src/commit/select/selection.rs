@@ -1,4 +1,4 @@
-//! What somebody wants to bring home.
+//! What somebody wants to commit.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::path_pattern::PathPattern;
 /// What somebody decided about one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The change comes home.
+    /// The change is committed.
     Take,
     /// It stays in the workspace.
     Leave,
-    /// The file comes home with these bytes, and what is different from them stays.
+    /// The file is committed with these bytes, and what is different from them stays.
     Content(Vec<u8>),
     /// The same with this mode, whatever it has in the workspace.
     File {
@@ -26,7 +26,7 @@ pub enum Choice {
     },
 }
 
-/// What may come home although it is held back otherwise.
+/// What may be committed although it is held back otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allow {
     /// Modes that run a program as somebody else.
@@ -47,7 +47,7 @@ impl Allow {
 /// Tells whether git tracks a path.
 pub type Tracked<'a> = &'a dyn Fn(&VaultPath) -> Result<bool>;
 
-/// What to bring home.
+/// What to commit.
 #[derive(Clone)]
 pub struct Selection<'a> {
     /// Only these; all where there are none.
@@ -60,7 +60,7 @@ pub struct Selection<'a> {
     pub allow: Allow,
     /// What was decided path by path. A path that is not in it is taken.
     pub choices: BTreeMap<VaultPath, Choice>,
-    /// Which paths git tracks: an ignored one that it tracks comes home. Only asked for ignored paths.
+    /// Which paths git tracks: an ignored one that it tracks is committed. Only asked for ignored paths.
     pub tracked: Tracked<'a>,
 }
 

@@ -3,7 +3,7 @@
 use offshoot_store::Id;
 use offshoot_tree::RootId;
 use offshoot_tree::merge::{MergeInputs, MergeOptions};
-use offshoot_vault::{Vault, Workspace};
+use offshoot_vault::{Vault, WorkspaceRecord};
 
 use crate::error::Result;
 
@@ -20,7 +20,7 @@ pub struct SelectionStates {
 
 impl SelectionStates {
     /// Those of a workspace, with the main line as it was captured last.
-    pub fn of(vault: &Vault, workspace: &Workspace, options: &MergeOptions) -> Result<Self> {
+    pub fn of(vault: &Vault, workspace: &WorkspaceRecord, options: &MergeOptions) -> Result<Self> {
         let head = vault.head()?;
         let tip = vault.snapshot(&workspace.state.head)?;
         Self::between(vault, [head.id, tip.id], tip.root, head.root, options)

@@ -1,4 +1,4 @@
-//! Commits of the workspace that came home beside the branch: a git commit that has all their changes is a merge of them.
+//! Commits of the workspace that reached the folder beside the branch: a git commit that has all their changes is a merge of them.
 
 mod merged_tree;
 
@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 
-use super::came_home::{CommittedChanges, GitCommitMessage};
 use super::committed::{AboutTo, GitCommitted, commit_note};
+use super::committed_changes::{CommittedChanges, GitCommitMessage};
 use super::hooks;
 use super::prepared::GitCommit;
 use crate::error::Result;
@@ -77,7 +77,7 @@ impl Kept {
     }
 
     /// The paths that these commits changed and that are something else in a tree that came of a parent. What both sides changed must be
-    /// among the paths that came home merged. Nothing where the two have no commit in common.
+    /// among the paths that reached the folder merged. Nothing where the two have no commit in common.
     pub(super) fn not_within(
         &self,
         folder: &GitFolder,
@@ -129,7 +129,7 @@ pub(super) struct Joined {
 }
 
 impl GitCommit {
-    /// What a merge of commits of the workspace would be that were kept apart and whose files came home before. Nothing where there are
+    /// What a merge of commits of the workspace would be that were kept apart and whose files reached the folder before. Nothing where there are
     /// none. Fails where it cannot be made.
     pub(super) fn joined(
         &self,
@@ -150,7 +150,7 @@ impl GitCommit {
         Ok(Some(Joined { kept, parent, tree, changed }))
     }
 
-    /// Merges commits of the workspace that were kept apart and whose files came home before. The files stay as they are: what the person
+    /// Merges commits of the workspace that were kept apart and whose files reached the folder before. The files stay as they are: what the person
     /// changed in them is not committed.
     pub(super) fn join(
         &self,
@@ -194,7 +194,7 @@ impl GitCommit {
         Ok(Some(made))
     }
 
-    /// Whether the workspace itself has these paths as a tree of what came home has them: it changed them further, or back, since it
+    /// Whether the workspace itself has these paths as a tree of what reached the folder has them: it changed them further, or back, since it
     /// committed them.
     pub(super) fn is_decided(
         &self,
@@ -211,7 +211,7 @@ impl GitCommit {
         for path in left {
             let Some(at) = self.vault_path(came.at, path) else { return Ok(false) };
             let (own, now) = (own.get(&at)?, folder.get(&at)?);
-            // The tree has what the folder has where that came home, and where nobody changed it.
+            // The tree has what the folder has where that reached the folder, and where nobody changed it.
             let is_committed = paths.contains(path.as_slice()) || !self.is_changed(path);
             let is_there = own.is_some() == known.contains(path.as_slice());
             if !is_committed || !is_there || !is_same(own.as_ref(), now.as_ref()) {
@@ -221,7 +221,7 @@ impl GitCommit {
         Ok(true)
     }
 
-    /// Fails where commits of a workspace that has nothing more to commit are still apart: nothing tells how its files came home.
+    /// Fails where commits of a workspace that has nothing more to commit are still apart: nothing tells how its files reached the folder.
     pub fn check_left(&self, workspace: &str) -> GitResult<()> {
         match Kept::left(&self.folder, workspace)? {
             Some(kept) => {
@@ -232,7 +232,7 @@ impl GitCommit {
         }
     }
 
-    /// Fails where the person staged something else in files that the merge changes, and where one of them did not come home.
+    /// Fails where the person staged something else in files that the merge changes, and where one of them did not reach the folder.
     fn require_free(
         &self,
         at: &VaultPath,

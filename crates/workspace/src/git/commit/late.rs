@@ -1,4 +1,4 @@
-//! A commit of what came home some time ago.
+//! A commit of what reached the folder some time ago.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use offshoot_tree::VaultPath;
 use offshoot_vault::Vault;
 
-use super::came_home::{CommittedChanges, GitCommitMessage};
 use super::committed::{AboutTo, GitCommitted};
+use super::committed_changes::{CommittedChanges, GitCommitMessage};
 use super::prepared::GitCommit;
 use super::wanted::Wanted;
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::git::moved::staged;
 type Versions = BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)>;
 
 impl GitCommit {
-    /// Commits what came home before, by somebody who died before that. Nothing where git has it by now. Fails where git has something
+    /// Commits what reached the folder before, by somebody who died before that. Nothing where git has it by now. Fails where git has something
     /// else by now: a commit would take that back.
     pub fn commit_late(
         &self,
@@ -35,7 +35,7 @@ impl GitCommit {
         self.make(vault, came, words, about_to)
     }
 
-    /// Whether git has everything by now that came home before: somebody else committed it, or took it back.
+    /// Whether git has everything by now that reached the folder before: somebody else committed it, or took it back.
     pub fn is_settled(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<bool> {
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         let Some(head) = self.folder.commit("HEAD")? else { return Ok(wanted.is_empty()) };
@@ -51,7 +51,7 @@ impl GitCommit {
         }))
     }
 
-    /// Files that git has neither as they were before they came home nor as they came.
+    /// Files that git has neither as they were before they reached the folder nor as they came.
     fn moved_on(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<Vec<VaultPath>> {
         let after = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         let tree = vault.tree(&came.before)?;

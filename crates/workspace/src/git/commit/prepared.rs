@@ -7,7 +7,7 @@ use crate::git::folder::GitFolder;
 use crate::git::identity::Identity;
 use crate::git::marks::{Marks, changed};
 
-/// A commit about to be made: what the person had not committed is known from before anything came home.
+/// A commit about to be made: what the person had not committed is known from before anything reached the folder.
 #[derive(Debug)]
 pub struct GitCommit {
     pub(super) folder: GitFolder,
@@ -19,7 +19,7 @@ pub struct GitCommit {
 }
 
 impl GitCommit {
-    /// Looks at the repository before anything comes home. Fails where no commit could be made.
+    /// Looks at the repository before anything reaches the folder. Fails where no commit could be made.
     pub fn prepare(folder: GitFolder) -> GitResult<Self> {
         folder.check_at_rest()?;
         let identity = Identity::of(&folder.git)?;

@@ -12,12 +12,12 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Batch, Entry, Meta, RootId, TreeEditor, VaultPath};
 use offshoot_vault::{Binding, ExportOptions, Scratch, Vault};
 
-use super::came_home::CommittedChanges;
+use super::committed_changes::CommittedChanges;
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::folder::{GitFolder, shared_dir};
 
-/// What a commit comes from. Settings are not among it: those that come home are obeyed by nobody before they are there.
+/// What a commit comes from. Settings are not among it: those that reach the folder are obeyed by nobody before they are there.
 const STATE: [&[u8]; 7] =
     [b"HEAD", b"refs", b"packed-refs", b"reftable", b"index", b"shallow", b"worktrees"];
 /// The settings, which are the folder's own.
@@ -32,7 +32,7 @@ pub(super) struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Makes one. Nothing where the vault does not have the folder's: then nothing of it comes home either.
+    /// Makes one. Nothing where the vault does not have the folder's: then nothing of it reaches the folder either.
     pub(super) fn new(
         folder: &GitFolder,
         vault: &Vault,

@@ -1,4 +1,4 @@
-//! The files that a commit is of: those that came home, and that git sees.
+//! The files that a commit is of: those that reached the folder, and that git sees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use offshoot_tree::Entry;
 use offshoot_tree::diff::Change;
 use offshoot_vault::Vault;
 
-use super::came_home::CommittedChanges;
+use super::committed_changes::CommittedChanges;
 use super::prepared::GitCommit;
 use crate::error::Result;
 use crate::git::error::GitResult;
@@ -23,7 +23,7 @@ use crate::git::run::{Git, succeeded};
 pub(super) type Wanted = (Vec<u8>, Option<Entry>);
 
 impl GitCommit {
-    /// The files of the repository that came home, as they are to be.
+    /// The files of the repository that reached the folder, as they are to be.
     pub(super) fn wanted(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<Vec<Wanted>> {
         let tree = vault.tree(&came.after)?;
         let mut nested = Nested::of(&tree);
@@ -62,7 +62,7 @@ impl GitCommit {
         Ok(wanted.into_iter().collect())
     }
 
-    /// Leaves out what is ignored and new to git: it may come home, but nobody would add it.
+    /// Leaves out what is ignored and new to git: it may reach the folder, but nobody would add it.
     pub(super) fn tracked_or_not_ignored(&self, wanted: Vec<Wanted>) -> GitResult<Vec<Wanted>> {
         if wanted.is_empty() {
             return Ok(wanted);

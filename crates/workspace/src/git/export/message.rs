@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_store::Id;
-use offshoot_vault::{Snapshot, Vault, Workspace};
+use offshoot_vault::{Snapshot, Vault, WorkspaceRecord};
 
 use crate::error::Result;
 use crate::git::trailers::{EXEC, WORKSPACE, with_trailers};
@@ -14,13 +14,13 @@ pub(super) const SNAPSHOT: &str = "Offshoot-Snapshot";
 /// Makes messages of what is recorded about snapshots.
 pub(super) struct Messages<'a> {
     vault: &'a Vault,
-    workspace: &'a Workspace,
+    workspace: &'a WorkspaceRecord,
     /// The commands by the snapshots that they made.
     execs: BTreeMap<Id, Id>,
 }
 
 impl<'a> Messages<'a> {
-    pub(super) fn new(vault: &'a Vault, workspace: &'a Workspace) -> Result<Self> {
+    pub(super) fn new(vault: &'a Vault, workspace: &'a WorkspaceRecord) -> Result<Self> {
         let execs = vault.execs(Some(workspace.id), None, u32::MAX)?;
         let execs = execs.into_iter().filter_map(|exec| Some((exec.after?, exec.id))).collect();
         Ok(Self { vault, workspace, execs })

@@ -66,7 +66,7 @@ impl NextStep {
         self
     }
 
-    /// The same, once the workspace's files have come home.
+    /// The same, once the workspace's files have reached the folder.
     pub(super) fn after_commit_of(self, workspace: &str) -> Self {
         self.after([format!("offshoot commit -w {}", shell_word(workspace))])
     }

@@ -46,7 +46,7 @@ pub(super) fn look(path: &VaultPath, before: State<'_>, after: State<'_>) -> Res
     }
     Ok(match (inside, was) {
         (Some([]), _) => None,
-        // Nothing of a new module comes home unless nothing is planted in it.
+        // Nothing of a new module reaches the folder unless nothing is planted in it.
         (Some(_), was) => was.is_none().then_some(Was::Nothing),
         (None, _) if was_one => Some(Was::Repository),
         (None, Some(entry)) if entry.directory().is_some() => Some(Was::Directory),

@@ -62,31 +62,71 @@ fn requests_arrive_as_they_were_sent() {
         let mut sent = Vec::new();
         send(&mut sent, &Wanted::of(&request), b"behind\nit").unwrap();
         let mut from = &sent[..];
-        let heard: Wanted = receive(&mut from).unwrap().unwrap();
+        let heard: Wanted = receive(&mut from, u64::MAX).unwrap().unwrap();
         assert_eq!(bytes(&mut from, 9).unwrap(), b"behind\nit");
         assert_eq!(rest(heard.into_request().unwrap()), rest(request));
-        assert!(receive::<Wanted>(&mut from).unwrap().is_none());
+        assert!(receive::<Wanted>(&mut from, u64::MAX).unwrap().is_none());
     }
+}
+
+/// Everything that a host says, as JSON.
+fn said() -> Value {
+    let text = |bytes: &[u8]| Text::new(bytes);
+    let request = Request {
+        version: VERSION,
+        engine: Engine {
+            directory: Some(text(b"/\xff")),
+            registry: text(b"/registry"),
+            overrides: vec!["exec.net=none".to_owned()],
+            lenient_settings: true,
+            open_files: Some(7),
+            frees_space: true,
+            actor: request().actor,
+        },
+        vault: VaultPlace { id: Id::random(), name: "v".to_owned(), directory: text(b"/v") },
+        rules: vec![text(b"/plain"), text(b"/\xff")],
+        caches: true,
+        input: Input::Bytes(1),
+        exec: Wanted::of(&request()),
+    };
+    serde_json::to_value(request).unwrap()
 }
 
 #[test]
 fn a_request_with_something_unknown_in_it_is_refused() {
-    let mut wanted = serde_json::to_value(Wanted::of(&request())).unwrap();
-    assert!(serde_json::from_value::<Wanted>(wanted.clone()).is_ok());
-    let mut other = wanted.clone();
-    other["never_write"] = true.into();
-    assert!(serde_json::from_value::<Wanted>(other).is_err());
-    wanted["place"] = serde_json::json!({"fork": {"from": null, "lifetime": null}});
-    assert!(serde_json::from_value::<Wanted>(wanted.clone()).is_ok());
-    wanted["place"]["fork"]["read_only"] = true.into();
-    assert!(serde_json::from_value::<Wanted>(wanted).is_err());
+    let parse = |said: &Value| Request::parse(&serde_json::to_vec(said).unwrap());
+    assert!(parse(&said()).is_ok(), "{:?}", parse(&said()));
+    for place in [
+        "",
+        "/engine",
+        "/engine/actor",
+        "/engine/directory",
+        "/vault",
+        "/rules/1",
+        "/exec",
+        "/exec/actor",
+        "/exec/command/argv/1",
+        "/exec/cwd",
+        "/exec/environment/0/1",
+        "/exec/set_by_caller/0",
+        "/exec/place/fork",
+        "/exec/place/fork/lifetime",
+        "/exec/wait",
+    ] {
+        let mut said = said();
+        said.pointer_mut(place).unwrap()["never_write"] = true.into();
+        let refused = parse(&said).unwrap_err();
+        assert!(refused.contains("never_write"), "{place}: {refused}");
+    }
 }
 
 #[test]
 fn what_ends_in_the_middle_is_no_message() {
-    assert!(receive::<Reply>(&mut &b"{\"sealing\""[..]).is_err());
-    assert!(receive::<Reply>(&mut &b"\"sealing\""[..]).is_err());
-    assert!(matches!(receive(&mut &b"\"sealing\"\n"[..]), Ok(Some(Reply::Sealing))));
+    assert!(receive::<Reply>(&mut &b"{\"sealing\""[..], 100).is_err());
+    assert!(receive::<Reply>(&mut &b"\"sealing\""[..], 100).is_err());
+    assert!(matches!(receive(&mut &b"\"sealing\"\n"[..], 100), Ok(Some(Reply::Sealing))));
     assert!(bytes(&mut &b"short"[..], 6).is_err());
-    assert!(line(&mut &b"long line\n"[..], 4).is_err());
+    let longer = line(&mut &b"long line\n"[..], 4).unwrap_err();
+    assert_eq!(longer.to_string(), "the line is longer than 4 bytes");
+    assert!(line(&mut &b"long line\n"[..], 10).is_ok());
 }

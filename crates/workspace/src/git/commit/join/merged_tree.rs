@@ -7,7 +7,7 @@ use offshoot_vault::Vault;
 
 use super::Kept;
 use crate::error::Result;
-use crate::git::commit::came_home::CommittedChanges;
+use crate::git::commit::committed_changes::CommittedChanges;
 use crate::git::commit::prepared::GitCommit;
 use crate::git::commit::wanted::Wanted;
 use crate::git::error::GitResult;

@@ -28,7 +28,7 @@ impl Taking<'_, '_> {
         Ok(names.into_iter().map(|name| above.join(&name)).collect())
     }
 
-    /// Whether a further working tree of the folder's repository lies outside of it: its files do not come home, so what is checked out
+    /// Whether a further working tree of the folder's repository lies outside of it: its files do not reach the folder, so what is checked out
     /// there cannot.
     pub(super) fn is_elsewhere(&self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
         // Of a git directory that lies outside itself, what belongs to other checkouts was held back, or chosen, before.

@@ -1,4 +1,4 @@
-//! What came home, and what a git commit says of it.
+//! What reached the folder, and what a git commit says of it.
 
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
@@ -17,7 +17,7 @@ pub struct CommittedChanges<'a> {
     pub before: RootId,
     /// What the workspace offered.
     pub offered: RootId,
-    /// What the workspace has, whether or not it comes home.
+    /// What the workspace has, whether or not it reaches the folder.
     pub workspace: RootId,
     /// What the folder is now.
     pub after: RootId,
