@@ -9,11 +9,12 @@ use std::io::Write;
 use std::process::ExitCode as ProcessExit;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::Command;
 use crate::global::Global;
+use crate::invocation::{self, Invocation};
 use crate::output::{finish_write, print_json, report_error};
 
 const AFTER_HELP: &str = "\
@@ -41,17 +42,25 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Reads the command line.
-pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    match leading::behind_command(arguments, Cli::command) {
-        Some(moved) => Cli::try_parse_from(moved),
-        None => Cli::try_parse_from(arguments),
-    }
+/// Reads the command line; with it comes what suggested commands need of it.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<(Cli, Invocation), clap::Error> {
+    let moved = leading::behind_command(arguments, Cli::command);
+    let mut grammar = Cli::command();
+    let found = grammar.try_get_matches_from_mut(moved.as_deref().unwrap_or(arguments))?;
+    let cli = Cli::from_arg_matches(&found).map_err(|error| error.format(&mut grammar))?;
+    Ok((cli, Invocation::new(&found, Cli::command)))
+}
+
+/// What can be read of a command line that is wrong.
+fn legible(arguments: &[OsString]) -> Option<Invocation> {
+    let found = Cli::command().ignore_errors(true).try_get_matches_from(arguments).ok()?;
+    Some(Invocation::new(&found, Cli::command))
 }
 
 /// Prints what clap has to say; as a document where the caller wants JSON.
 pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> ProcessExit {
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
+    legible(arguments).into_iter().for_each(invocation::remember);
     // To clap's own command for help every word is the name of a command.
     let error = match json && arguments.iter().any(|word| word == "help") {
         true => {
