@@ -10,9 +10,10 @@ use std::process::ExitCode as ProcessExit;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
-use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode};
+use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode, Hint};
 
 use crate::commands::Command;
+use crate::error::CliError;
 use crate::global::Global;
 use crate::invocation::{self, Invocation};
 use crate::output::{finish_write, print_json, report_error};
@@ -80,6 +81,11 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
             Err(error) => ProcessExit::from(report_error(&error, false).number()),
         };
     }
+    if error.kind() == ErrorKind::MissingSubcommand {
+        // clap would list those that are hidden too.
+        let error = CliError::usage("the name of a command is missing").hint(help(arguments));
+        return ProcessExit::from(report_error(&error, json).number());
+    }
     let error = tips::without_strangers(error);
     let asked_for_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if json && !asked_for_help {
@@ -93,8 +99,7 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
         let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = paragraph.collect::<Vec<_>>().join(" ");
         let message = message.trim_start_matches("error: ");
-        let mut body = ErrorBody::new(ExitCode::Usage, message);
-        body.hint = Some("see --help".to_owned());
+        let body = ErrorBody::new(ExitCode::Usage, message).with_hint(Some(&help(arguments)));
         if finish_write(print_json(&ErrorDocument::new(body))).is_err() {
             drop(error.print());
         }
@@ -107,6 +112,13 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
     }
     let code = u8::try_from(error.exit_code()).unwrap_or(ExitCode::Usage.number());
     ProcessExit::from(code)
+}
+
+/// Where to read how the command is used that was called.
+fn help(arguments: &[OsString]) -> Hint {
+    let words = legible(arguments).map(Invocation::into_words).unwrap_or_default();
+    let hint = words.into_iter().fold(Hint::command("offshoot"), Hint::arg);
+    hint.words("--help").text(" shows how it is used")
 }
 
 #[cfg(test)]

@@ -72,14 +72,24 @@ pub(crate) fn remember(invocation: Invocation) {
 /// A hint whose commands mean what this command line meant.
 pub(crate) fn completed(hint: Hint) -> Hint {
     match INVOCATION.get() {
-        Some(invocation) => hint.with_each(|command| invocation.complete(command)),
+        Some(invocation) => {
+            hint.with_each(|command| invocation.complete(command, invocation.workspace.as_deref()))
+        }
         None => hint,
     }
 }
 
-/// A command to type next, as it is shown without quotes: the last one that a hint names.
+/// A command to type next, as it is shown without quotes: the last one that a hint names. It is made where the workspace is known, and names it
+/// where that has to be named.
 pub(crate) fn next(hint: Hint) -> String {
-    completed(hint).commands().pop().map(|command| command.to_string()).unwrap_or_default()
+    let last = hint.commands().pop();
+    let completed = last.map(|mut command| {
+        if let Some(invocation) = INVOCATION.get() {
+            invocation.complete(&mut command, None);
+        }
+        command.to_string()
+    });
+    completed.unwrap_or_default()
 }
 
 impl Invocation {
@@ -108,8 +118,13 @@ impl Invocation {
         }
     }
 
+    /// The words that call the command.
+    pub(crate) fn into_words(self) -> Vec<String> {
+        self.command
+    }
+
     /// Adds to a command of Offshoot what it needs to mean the same.
-    fn complete(&self, suggested: &mut SuggestedCommand) {
+    fn complete(&self, suggested: &mut SuggestedCommand, workspace: Option<&str>) {
         let argv = &suggested.argv;
         if argv.first().is_none_or(|program| program != "offshoot") || argv.iter().any(is_help) {
             return;
@@ -131,7 +146,7 @@ impl Invocation {
             }
             _ => false,
         };
-        if let Some(workspace) = &self.workspace
+        if let Some(workspace) = workspace
             && ON_A_WORKSPACE.contains(&group)
             && !named
             && !has(&NAMES_WORKSPACE)

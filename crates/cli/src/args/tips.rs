@@ -61,10 +61,7 @@ const ANSWERS: [(&[&str], Answer); 13] = [
             .text(" commands")
     }),
     (&["cat", "tree", "cp", "mv", "mkdir", "write", "stat"], || {
-        Hint::from("files of a workspace are below ")
-            .then("offshoot fs")
-            .text(": see ")
-            .then("offshoot fs --help")
+        Hint::command("offshoot fs --help").text(" lists the commands for files of a workspace")
     }),
     (&["push", "submit", "finish", "land", "sync"], || {
         Hint::command("offshoot commit")

@@ -17,14 +17,18 @@ impl From<ServiceError> for Error {
             ServiceError::Lost { lost, .. } => {
                 Self { message, ..Self::from(VaultError::CutShort(lost)) }
             }
-            ServiceError::Unknown { suggestions, known, .. } => {
+            ServiceError::Unknown { what, suggestions, known, .. } => {
                 let error = Self::new(ExitCode::NotFound, message);
                 match (suggestions.is_empty(), known.is_empty()) {
                     (true, false) => {
                         error.hint(format!("one of: {}", known.join(", "))).candidates(known)
                     }
-                    _ => error.suggest(suggestions),
+                    (true, true) => Self { hint: listing(what), ..error },
+                    (false, _) => error.suggest(suggestions),
                 }
+            }
+            ServiceError::NoPath { suggestions, .. } => {
+                Self::new(ExitCode::NotFound, message).suggest(suggestions)
             }
             ServiceError::Gone { workspace, operation } => {
                 let hint = match operation.as_str() {
@@ -52,12 +56,22 @@ impl From<ServiceError> for Error {
                         .text(" lists all"),
                 )
             }
-            ServiceError::NameTaken { .. } | ServiceError::Vanished(_) => {
-                Self::new(ExitCode::Conflict, message)
-            }
+            ServiceError::NameTaken { .. } => Self::new(ExitCode::Conflict, message),
+            ServiceError::Vanished(_) => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot op log")
+                    .text(" shows who deleted it, ")
+                    .then("offshoot undo --vault-wide")
+                    .text(" takes the last operation back"),
+            ),
             ServiceError::Reserved(_) | ServiceError::Request(_) => Self::usage(message),
-            ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
-                .hint(Hint::command("offshoot checkpoint restore").text(" brings it back")),
+            ServiceError::Moved { workspace, checkpoint } => Self::new(ExitCode::Conflict, message)
+                .hint(
+                    Hint::command("offshoot checkpoint restore")
+                        .arg(checkpoint)
+                        .words("-w")
+                        .arg(workspace)
+                        .text(" brings it back"),
+                ),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message).hint(
                 Hint::command("offshoot ps").text(" lists what runs; try again when it has ended"),
             ),
@@ -94,17 +108,17 @@ impl From<ServiceError> for Error {
             ServiceError::NoFolder => Self::new(ExitCode::Conflict, message).hint(
                 Hint::command("offshoot init")
                     .text(" in a folder makes a vault that is; ")
-                    .then("offshoot fs export")
+                    .then("offshoot fs export / DIR")
                     .text(" writes files anywhere"),
             ),
             ServiceError::FolderGone(_) => Self::new(ExitCode::NotFound, message).hint(
                 Hint::from("put it back, or say where it is now with ")
-                    .then("offshoot binding move"),
+                    .then("offshoot binding move NAME DIR"),
             ),
             ServiceError::OtherFolder(_) => Self::new(ExitCode::Conflict, message).hint(
                 Hint::command("offshoot init")
                     .text(" there takes it as it is; ")
-                    .then("offshoot binding move")
+                    .then("offshoot binding move NAME DIR")
                     .text(" says where the right one is"),
             ),
             ServiceError::Apply(error) => error.into(),
@@ -158,9 +172,13 @@ impl From<ServiceError> for Error {
                     .then("offshoot commit --exclude PATH")
                     .text(" leaves it there"),
             ),
-            ServiceError::ShortId { candidate, .. } => Self::usage(message)
-                .hint(format!("give more of the id: {candidate}"))
-                .candidates(vec![candidate]),
+            ServiceError::ShortId { candidates, .. } => {
+                let hint = match candidates.as_slice() {
+                    [] => "give more of the id".to_owned(),
+                    _ => format!("give more of the id: {}", candidates.join(" or ")),
+                };
+                Self::usage(message).hint(hint).candidates(candidates)
+            }
             ServiceError::Sandbox(error) => error.into(),
             ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
                 .hint("the rules or the folders changed meanwhile; ask again"),
@@ -178,6 +196,24 @@ impl From<ServiceError> for Error {
             }
         }
     }
+}
+
+/// What lists things of a kind, where nothing is like what was named.
+fn listing(what: &str) -> Option<Hint> {
+    let hint = match what {
+        "exec" => Hint::command("offshoot execs")
+            .text(" lists commands that ran, ")
+            .then("offshoot ps")
+            .text(" those that run"),
+        "operation" => Hint::command("offshoot op log").text(" lists operations"),
+        "interrupted command" => {
+            Hint::command("offshoot recover list").text(" lists what commands left")
+        }
+        "workspace" => Hint::command("offshoot workspace list").text(" lists workspaces"),
+        "checkpoint" => Hint::command("offshoot checkpoint list").text(" lists checkpoints"),
+        _ => return None,
+    };
+    Some(hint)
 }
 
 fn binding_error(error: &BindingError, message: String) -> Error {
@@ -199,9 +235,8 @@ fn binding_error(error: &BindingError, message: String) -> Error {
                     .text(", then try again"),
                 Some(false) => work
                     .text("; or save it with ")
-                    .then("offshoot --vault")
+                    .then("offshoot vault export FILE --vault")
                     .arg(vault)
-                    .words("vault export FILE")
                     .text(", delete it with ")
                     .then("offshoot vault delete")
                     .arg(vault)

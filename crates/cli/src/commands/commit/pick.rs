@@ -23,8 +23,15 @@ y  commit this
 n  leave this in the workspace
 a  commit this and everything after it in this file
 d  leave this and everything after it in this file
+";
+
+/// What can be done with lines beside that.
+const LINES_HELP: &str = "\
 s  split this into smaller pieces
 e  edit these lines; the edited lines are committed, the workspace keeps its own
+";
+
+const LAST_HELP: &str = "\
 q  leave this and everything after it
 ?  this help
 ";
@@ -163,11 +170,13 @@ fn ask_about(context: &Context, item: &mut Item) -> Result<bool> {
 fn ask(context: &Context, item: &mut Item, at: usize) -> Result<Next> {
     let shown: String = piece_lines(item, at).iter().map(|line| line.painted() + "\n").collect();
     context.output.text(&shown)?;
+    let has_lines = item.editable(at).is_some();
     let question = format!(
-        "({}/{}) commit this {} [y,n,q,a,d,s,e,?]? ",
+        "({}/{}) commit this {} [y,n,q,a,d,{}?]? ",
         at + 1,
         item.pieces.len(),
-        item.pieces[at].kind.word()
+        item.pieces[at].kind.word(),
+        if has_lines { "s,e," } else { "" }
     );
     context.output.text(&paint(NAME, &question))?;
     let Some(answer) = read_answer() else { return Ok(Next::End) };
@@ -194,7 +203,8 @@ fn ask(context: &Context, item: &mut Item, at: usize) -> Result<Next> {
         }
         "e" => edit_piece(context, item, at)?,
         _ => {
-            context.output.text(HELP)?;
+            let lines = if has_lines { LINES_HELP } else { "" };
+            context.output.text(&format!("{HELP}{lines}{LAST_HELP}"))?;
             Next::Again
         }
     })
