@@ -92,6 +92,11 @@ pub(crate) fn next(hint: Hint) -> String {
     completed.unwrap_or_default()
 }
 
+/// The same for a command about one workspace.
+pub(crate) fn next_in(workspace: &str, command: &str) -> String {
+    next(Hint::command(command).words("-w").arg(workspace))
+}
+
 impl Invocation {
     /// What clap found, with the grammar that suggested commands are read by.
     pub(crate) fn new(found: &ArgMatches, grammar: fn() -> Command) -> Self {
@@ -124,7 +129,7 @@ impl Invocation {
     }
 
     /// Adds to a command of Offshoot what it needs to mean the same.
-    fn complete(&self, suggested: &mut SuggestedCommand, workspace: Option<&str>) {
+    pub(crate) fn complete(&self, suggested: &mut SuggestedCommand, workspace: Option<&str>) {
         let argv = &suggested.argv;
         if argv.first().is_none_or(|program| program != "offshoot") || argv.iter().any(is_help) {
             return;
@@ -186,4 +191,66 @@ impl Invocation {
 
 fn is_help(word: &String) -> bool {
     word == "--help"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::{Cli, parse};
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    /// A suggestion as it is shown to somebody who typed a line.
+    fn shown(typed: &str, suggested: &str) -> String {
+        let (_, invocation) = parse(&words(typed)).unwrap_or_else(|error| panic!("{error}"));
+        let mut command = Hint::command(suggested).commands().remove(0);
+        invocation.complete(&mut command, invocation.workspace.as_deref());
+        command.to_string()
+    }
+
+    #[test]
+    fn what_was_given_is_repeated_where_it_is_needed() {
+        for (typed, suggested, expected) in [
+            ("commit -w fix", "commit --exclude PATH", "commit -w fix --exclude PATH"),
+            ("commit fix", "commit --exclude PATH", "commit -w fix --exclude PATH"),
+            ("commit -w fix", "fs export / DIR", "fs export -w fix / DIR"),
+            ("exec -w fix -- ls -w other", "exec -- env", "exec -w fix -- env"),
+            ("status -w fix", "undo NAME", "undo NAME"),
+            ("status -w fix", "status -w other", "status -w other"),
+            ("undo -w fix", "undo --vault-wide", "undo --vault-wide"),
+            ("undo -w fix", "op log", "op log"),
+            ("status --vault v", "gc", "gc --vault v"),
+            ("status --vault v", "exec -w NAME CMD", "exec --vault v -w NAME CMD"),
+            ("status --vault v", "kill EXEC --vault w", "kill EXEC --vault w"),
+            ("status --vault v", "vault list", "vault list"),
+            ("vault check v", "vault check --repair", "vault check --vault v --repair"),
+            ("--home /h ls", "vault list", "vault list --home /h"),
+            ("--home /h --vault v ls", "--vault w ...", "--home /h --vault w ..."),
+            ("--home /h ls", "config show", "config show"),
+            ("--vault v exec ls", "exec --help", "exec --help"),
+            ("commit -c ui.color=never", "commit -m TEXT", "commit -c ui.color=never -m TEXT"),
+            ("commit -c ui.color=never", "pull", "pull"),
+        ] {
+            let typed = format!("offshoot {typed}");
+            let found = shown(&typed, &format!("offshoot {suggested}"));
+            assert_eq!(found, format!("offshoot {expected}"), "{typed}");
+        }
+        assert_eq!(shown("offshoot status --vault v", "git status"), "git status");
+    }
+
+    #[test]
+    fn all_commands_that_are_told_apart_are_commands() {
+        let whole = Cli::command();
+        let groups = WITHOUT_VAULTS.iter().chain(&ON_A_WORKSPACE).map(std::slice::from_ref);
+        for path in groups.chain(VAULT_BY_NAME) {
+            let found = path.iter().try_fold(&whole, |at, word| at.find_subcommand(word));
+            assert!(found.is_some(), "{path:?}");
+        }
+    }
 }

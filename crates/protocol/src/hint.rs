@@ -248,7 +248,8 @@ mod tests {
 
     #[test]
     fn arguments_that_are_added_leave_placeholders_what_they_are() {
-        let hint = Hint::command("offshoot fs export / DIR").text(" writes it, ").then("git status");
+        let hint =
+            Hint::command("offshoot fs export / DIR").text(" writes it, ").then("git status");
         let hint = hint.with_each(|command| {
             if command.argv[0] == "offshoot" {
                 command.insert(3, ["--vault".to_owned(), "it's".to_owned()]);

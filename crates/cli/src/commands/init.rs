@@ -114,13 +114,12 @@ fn refresh(
 ) -> Result<()> {
     if let Some(name) = args.name.as_ref().filter(|name| **name != listed.name) {
         let message = format!("{} is vault {} already", host_path(directory), listed.name);
-        return Err(CliError::new(ExitCode::Conflict, message)
-            .hint(
-                Hint::command("offshoot vault rename")
-                    .arg(&listed.name)
-                    .arg(name)
-                    .text(" gives it that name"),
-            ));
+        return Err(CliError::new(ExitCode::Conflict, message).hint(
+            Hint::command("offshoot vault rename")
+                .arg(&listed.name)
+                .arg(name)
+                .text(" gives it that name"),
+        ));
     }
     let opened = context.open_listed(listed)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;

@@ -12,10 +12,10 @@ use offshoot_engine::vault::{Vault, VaultError};
 use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExitCode, Hint, RunningListDoc, ShowDoc};
 
-use crate::complete;
 use super::ps::now_ms;
-use crate::context::{Context, OpenVault};
+use crate::complete;
 use crate::context::noise::ExpandArgs;
+use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::invocation;
 use crate::output::{finish_write, print_json};
@@ -94,7 +94,8 @@ fn show_running(context: &Context, running: &RunningExec, vault: &str) -> Result
         ];
         let logs = Hint::command("offshoot logs -f").arg(note.exec.short());
         let kill = Hint::command("offshoot kill").arg(note.exec.short());
-        let next = format!("output: {}   end it: {}", invocation::next(logs), invocation::next(kill));
+        let next =
+            format!("output: {}   end it: {}", invocation::next(logs), invocation::next(kill));
         format!("{}{}\n", fields(&rows), paint(DIM, &next))
     })
 }

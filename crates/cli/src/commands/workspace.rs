@@ -20,6 +20,7 @@ use crate::complete;
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
+use crate::invocation::next_in;
 use crate::render::listing::{Listing, STATUS_METADATA};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
@@ -326,7 +327,8 @@ fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<(
     };
     context.output.done(document, |document| {
         let name = &document.name;
-        format!("workspace {name} deleted; `offshoot undo -w {name}` brings it back\n")
+        let undo = next_in(name, "offshoot undo");
+        format!("workspace {name} deleted; `{undo}` brings it back\n")
     })
 }
 

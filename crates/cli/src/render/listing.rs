@@ -9,9 +9,11 @@ use offshoot_engine::change::{
 use offshoot_engine::file::VaultPath;
 use offshoot_engine::git::GitActivity;
 use offshoot_engine::text::display_bytes;
+use offshoot_protocol::Hint;
 
 use super::{DIM, change, count, line, paint, path};
 use crate::error::Result;
+use crate::invocation::next;
 
 /// How to see what changed in its metadata alone, for a command that has the option.
 pub(crate) const METADATA: &str = "--metadata";
@@ -27,12 +29,13 @@ pub(crate) const EXPAND: &str = "--expand lists all files";
 
 /// How to see what a workspace got in its metadata alone, for a command that changed it.
 pub(crate) fn show_metadata(workspace: &str) -> String {
-    format!("`offshoot show {workspace} --metadata`")
+    format!("`{}`", next(Hint::command("offshoot show").arg(workspace).words("--metadata")))
 }
 
 /// The same for all of it: what it did can be looked at later.
 pub(crate) fn show_expanded(workspace: &str) -> String {
-    format!("`offshoot show {workspace} --expand` lists all files")
+    let show = next(Hint::command("offshoot show").arg(workspace).words("--expand"));
+    format!("`{show}` lists all files")
 }
 
 /// More directories of one name are shown as one.

@@ -56,7 +56,9 @@ impl From<SandboxError> for Error {
                     && program.to_string_lossy().contains(char::is_whitespace) =>
             {
                 let line = program.to_string_lossy();
-                told.hint(Hint::from("for a line of shell: ").then("offshoot exec --shell").arg(line))
+                told.hint(
+                    Hint::from("for a line of shell: ").then("offshoot exec --shell").arg(line),
+                )
             }
             (None, SandboxError::NotExecuted { program, .. }) => {
                 told.hint(not_executed(program, code))
@@ -92,9 +94,11 @@ impl From<PolicyFileError> for Error {
             PolicyFileError::Read { .. } => Hint::from("nothing runs by rules that cannot be read"),
             PolicyFileError::TooLarge { .. } => Hint::from("name another file"),
             PolicyFileError::Rules(error) => {
-                let mut files: Vec<&str> = error.problems.iter().map(|it| it.file.as_str()).collect();
+                let mut files: Vec<&str> =
+                    error.problems.iter().map(|it| it.file.as_str()).collect();
                 files.dedup();
-                let hint = Hint::from("nothing runs until it is mended; ").then("offshoot policy test");
+                let hint =
+                    Hint::from("nothing runs until it is mended; ").then("offshoot policy test");
                 files.into_iter().fold(hint, Hint::arg).text(" checks it again")
             }
         };

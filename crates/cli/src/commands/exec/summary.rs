@@ -67,7 +67,8 @@ pub(super) fn text(
     if form == Form::Person {
         next.push("discard");
     }
-    let next = next.iter().map(|word| format!("{word}: {}", closing.next(&format!("offshoot {word}"))));
+    let next =
+        next.iter().map(|word| format!("{word}: {}", closing.next(&format!("offshoot {word}"))));
     let next = next.collect::<Vec<_>>().join("   ");
     text.push_str(&format!("{}\n", paint(DIM, &next)));
     text
