@@ -201,6 +201,8 @@ pub enum ServiceError {
         path: String,
         /// Why not.
         why: &'static str,
+        /// The whole file of a side can be taken all the same.
+        whole: bool,
     },
     /// Something was decided about a path that is different by now.
     #[error("{0} was changed since it was looked at; nothing was written")]

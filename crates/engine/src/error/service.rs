@@ -96,10 +96,29 @@ impl From<ServiceError> for Error {
             }
             ServiceError::StillMarked(_) => Self::new(ExitCode::Conflict, message)
                 .hint("take them out, or add --force to keep them as they are"),
-            ServiceError::Undecidable { .. } => Self::new(ExitCode::Conflict, message).hint(
-                Hint::command("offshoot conflicts PATH --side NAME")
-                    .text(" prints what a side has"),
-            ),
+            ServiceError::Undecidable { path, whole: true, .. } => {
+                Self::new(ExitCode::Conflict, message).hint(
+                    Hint::from("finish it by hand, or take the file of a side: ")
+                        .then("offshoot resolve --whole --side NAME")
+                        .arg(path),
+                )
+            }
+            ServiceError::Undecidable { path, whole: false, .. } => {
+                Self::new(ExitCode::Conflict, message).hint(
+                    Hint::command("offshoot conflicts --side NAME")
+                        .arg(&path)
+                        .text(" prints what a side has, ")
+                        .then("offshoot resolve --side NAME")
+                        .arg(&path)
+                        .text(" takes it, ")
+                        .then("offshoot resolve --from FILE")
+                        .arg(&path)
+                        .text(" another file, ")
+                        .then("offshoot resolve --as-is")
+                        .arg(&path)
+                        .text(" what is there"),
+                )
+            }
             ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
                 .hint(Hint::from("look at it again with ").then("offshoot review")),
             ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
