@@ -114,7 +114,7 @@ impl Invocation {
         let home = at.try_get_one::<PathBuf>("home").ok().flatten();
         let settings = at.try_get_many::<String>("config").ok().flatten();
         Self {
-            workspace: text("workspace").or_else(|| text("named")),
+            workspace: text("workspace").or_else(|| text("named").filter(|it| is_name(it))),
             vault: named_vault.or_else(|| text("vault")),
             home: home.and_then(|home| home.to_str()).map(str::to_owned),
             settings: settings.into_iter().flatten().cloned().collect(),
@@ -189,6 +189,11 @@ impl Invocation {
     }
 }
 
+/// Whether a word can be the name of a workspace; to `commit` some give a message.
+fn is_name(word: &str) -> bool {
+    !word.contains(char::is_whitespace)
+}
+
 fn is_help(word: &String) -> bool {
     word == "--help"
 }
@@ -242,6 +247,8 @@ mod tests {
             assert_eq!(found, format!("offshoot {expected}"), "{typed}");
         }
         assert_eq!(shown("offshoot status --vault v", "git status"), "git status");
+        let message = ["offshoot", "commit", "Fix it"].map(OsString::from);
+        assert_eq!(parse(&message).unwrap().1.workspace, None);
     }
 
     #[test]

@@ -98,8 +98,7 @@ fn few_characters_of_an_id_end_nothing() {
     let place = demo_vault();
     let running = Background::start(&place, SLEEPS);
     let exec = running.exec.clone();
-    place.json_error(&["kill", &exec[..3]], 3);
-    for length in 4..8 {
+    for length in 1..8 {
         let error = place.json_error(&["kill", &exec[..length], "--now"], 2);
         assert_eq!(error["candidates"][0], exec.as_str(), "{error}");
     }

@@ -73,10 +73,10 @@ fn not_executed(program: &Path, code: ExitCode) -> Hint {
     let is_path = program.components().count() > 1;
     match (code, is_path) {
         (ExitCode::CommandNotFound, false) => Hint::from(
-            "programs are looked for in the PATH that commands have, and the home is empty there: ",
+            "install it on the host, or give its path; commands look for it in the PATH that ",
         )
         .then("offshoot exec -- env")
-        .text(" prints it"),
+        .text(" prints"),
         (ExitCode::CommandNotFound, true) => Hint::from(
             "neither the workspace nor the host has that file, or the interpreter that its first line names: ",
         )
