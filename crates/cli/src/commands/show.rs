@@ -80,16 +80,14 @@ fn unknown(error: ServiceError) -> CliError {
 fn show_running(context: &Context, running: &RunningExec, vault: &str) -> Result<()> {
     let note = &running.note;
     let document = RunningListDoc { running: vec![wire::running(note, vault, now_ms())] };
-    context.output.data(document, |document| {
+    context.output.data(document, |_| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
-        let pid = document.running.first().map_or(0, |running| running.pid);
         let rows = [
             row("exec", note.exec.to_string()),
             row("command", render::line(&note.command)),
             row("state", "running".to_owned()),
             row("workspace", paint(NAME, &note.workspace_name)),
             row("started", render::time(note.started_ms)),
-            row("pid", pid.to_string()),
             row("by", render::line(&note.actor.user)),
         ];
         let logs = Hint::command("offshoot logs -f").arg(note.exec.short());
