@@ -269,3 +269,32 @@ fn binding_error(error: &BindingError, message: String) -> Error {
         BindingError::Overtaken => Error::new(ExitCode::Conflict, message).hint("try again"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use offshoot_store::Id;
+
+    use super::*;
+
+    /// Errors that are rare name what they know all the same.
+    #[test]
+    fn commands_have_their_arguments() {
+        let (workspace, checkpoint) = ("my work".to_owned(), "kept".to_owned());
+        for (error, expected) in [
+            (
+                ServiceError::Vanished(Id::at(0)),
+                &["offshoot op log", "offshoot undo --vault-wide"][..],
+            ),
+            (
+                ServiceError::Moved { workspace, checkpoint },
+                &["offshoot checkpoint restore kept -w 'my work'"],
+            ),
+            (ServiceError::NoFolder, &["offshoot init", "offshoot fs export / DIR"]),
+            (ServiceError::FolderGone("/x".into()), &["offshoot binding move NAME DIR"]),
+        ] {
+            let commands = Error::from(error).hint.unwrap_or_default().commands();
+            let shown: Vec<String> = commands.iter().map(ToString::to_string).collect();
+            assert_eq!(shown, expected);
+        }
+    }
+}

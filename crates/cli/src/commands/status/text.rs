@@ -92,9 +92,9 @@ pub(super) fn gone(vault: &str, folders: &[Binding]) -> String {
     let line = |folder: &Binding| {
         let line = format!("the folder {} is gone", display_bytes(&folder.path));
         let name = if folder.is_first() { "/" } else { &folder.name };
-        let binding = Hint::command("offshoot binding move --vault").arg(vault);
-        let moved = invocation::next(binding.arg(name).words("DIR"));
-        let next = format!("; `{moved}` says where it is now");
+        let moved =
+            Hint::command("offshoot binding move --vault").arg(vault).arg(name).words("DIR");
+        let next = format!("; `{}` says where it is now", invocation::next(moved));
         format!("{}{}\n", paint(WARN, &line), paint(DIM, &next))
     };
     gone.map(line).collect()
