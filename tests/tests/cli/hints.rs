@@ -142,7 +142,8 @@ fn rules_that_are_wrong_are_named() {
     let words = ["exec", "--policy", "bad rules.toml", "--", "ls"];
     let error = document_of(&place.run(with_json(&words)))["result"]["error"].clone();
     let commands = suggested(&error);
-    assert_eq!(commands, [["offshoot", "policy", "test", "bad rules.toml"]]);
+    let test = ["offshoot", "policy", "test", "bad rules.toml", "--layer", "request"];
+    assert_eq!(commands, [test]);
     assert_eq!(place.run(&commands[0][1..]).status.code(), Some(1));
 }
 

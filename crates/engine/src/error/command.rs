@@ -5,7 +5,7 @@ use std::path::Path;
 use offshoot_mount::MountError;
 use offshoot_protocol::{ExitCode, Hint};
 use offshoot_sandbox::SandboxError;
-use offshoot_workspace::PolicyFileError;
+use offshoot_workspace::{PolicyFile, PolicyFileError};
 
 use super::Error;
 
@@ -93,13 +93,14 @@ impl From<PolicyFileError> for Error {
         let hint = match &error {
             PolicyFileError::Read { .. } => Hint::from("nothing runs by rules that cannot be read"),
             PolicyFileError::TooLarge { .. } => Hint::from("name another file"),
-            PolicyFileError::Rules(error) => {
-                let mut files: Vec<&str> =
-                    error.problems.iter().map(|it| it.file.as_str()).collect();
-                files.dedup();
-                let hint =
-                    Hint::from("nothing runs until it is mended; ").then("offshoot policy test");
-                files.into_iter().fold(hint, Hint::arg).text(" checks it again")
+            PolicyFileError::Rules { files, .. } => {
+                let test = |hint: Hint, file: &PolicyFile| {
+                    let test =
+                        Hint::command("offshoot policy test").arg(file.path.to_string_lossy());
+                    let layer = format!("--layer {}", file.layer);
+                    hint.and(test.words(&layer).text(" checks it again"))
+                };
+                files.iter().fold(Hint::from("nothing runs until it is mended"), test)
             }
         };
         Self::new(ExitCode::Usage, error.to_string()).hint(hint)

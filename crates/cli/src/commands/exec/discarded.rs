@@ -28,10 +28,12 @@ pub(super) fn line(discarded: &DiscardedFiles) -> Option<String> {
     }
     let keep = match folder {
         Some(folder) => {
-            let made = if folder.is_dir() { None } else { Some(Hint::command("mkdir")) };
-            let add = Hint::command("offshoot binding add");
-            let keep = made.into_iter().chain([add]).map(|hint| next(hint.arg(shown(folder))));
-            format!("to keep such files: {}", keep.collect::<Vec<_>>().join(" && "))
+            let add = next(Hint::command("offshoot binding add").arg(shown(folder)));
+            let made = match folder.is_dir() {
+                true => String::new(),
+                false => format!("{} && ", next(Hint::command("mkdir").arg(shown(folder)))),
+            };
+            format!("to keep such files: {made}{add}")
         }
         None => "only files in the project are kept".to_owned(),
     };
