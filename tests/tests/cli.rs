@@ -54,6 +54,8 @@ mod full_output;
 mod garbage;
 #[path = "cli/help.rs"]
 mod help;
+#[path = "cli/hints.rs"]
+mod hints;
 #[path = "cli/histories.rs"]
 mod histories;
 #[path = "cli/home.rs"]

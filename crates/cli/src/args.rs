@@ -9,11 +9,13 @@ use std::io::Write;
 use std::process::ExitCode as ProcessExit;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
-use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode};
+use clap::{CommandFactory, FromArgMatches, Parser};
+use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode, Hint};
 
 use crate::commands::Command;
+use crate::error::CliError;
 use crate::global::Global;
+use crate::invocation::{self, Invocation};
 use crate::output::{finish_write, print_json, report_error};
 
 const AFTER_HELP: &str = "\
@@ -41,17 +43,25 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Reads the command line.
-pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    match leading::behind_command(arguments, Cli::command) {
-        Some(moved) => Cli::try_parse_from(moved),
-        None => Cli::try_parse_from(arguments),
-    }
+/// Reads the command line; with it comes what suggested commands need of it.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<(Cli, Invocation), clap::Error> {
+    let moved = leading::behind_command(arguments, Cli::command);
+    let mut grammar = Cli::command();
+    let found = grammar.try_get_matches_from_mut(moved.as_deref().unwrap_or(arguments))?;
+    let cli = Cli::from_arg_matches(&found).map_err(|error| error.format(&mut grammar))?;
+    Ok((cli, Invocation::new(&found, Cli::command)))
+}
+
+/// What can be read of a command line that is wrong.
+fn legible(arguments: &[OsString]) -> Option<Invocation> {
+    let found = Cli::command().ignore_errors(true).try_get_matches_from(arguments).ok()?;
+    Some(Invocation::new(&found, Cli::command))
 }
 
 /// Prints what clap has to say; as a document where the caller wants JSON.
 pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> ProcessExit {
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
+    legible(arguments).into_iter().for_each(invocation::remember);
     // To clap's own command for help every word is the name of a command.
     let error = match json && arguments.iter().any(|word| word == "help") {
         true => {
@@ -71,6 +81,11 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
             Err(error) => ProcessExit::from(report_error(&error, false).number()),
         };
     }
+    if error.kind() == ErrorKind::MissingSubcommand {
+        // clap would list those that are hidden too.
+        let error = CliError::usage("the name of a command is missing").hint(help(arguments));
+        return ProcessExit::from(report_error(&error, json).number());
+    }
     let error = tips::without_strangers(error);
     let asked_for_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if json && !asked_for_help {
@@ -84,8 +99,7 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
         let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = paragraph.collect::<Vec<_>>().join(" ");
         let message = message.trim_start_matches("error: ");
-        let mut body = ErrorBody::new(ExitCode::Usage, message);
-        body.hint = Some("see --help".to_owned());
+        let body = ErrorBody::new(ExitCode::Usage, message).with_hint(Some(&help(arguments)));
         if finish_write(print_json(&ErrorDocument::new(body))).is_err() {
             drop(error.print());
         }
@@ -98,6 +112,13 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
     }
     let code = u8::try_from(error.exit_code()).unwrap_or(ExitCode::Usage.number());
     ProcessExit::from(code)
+}
+
+/// Where to read how the command is used that was called.
+fn help(arguments: &[OsString]) -> Hint {
+    let words = legible(arguments).map(Invocation::into_words).unwrap_or_default();
+    let hint = words.into_iter().fold(Hint::command("offshoot"), Hint::arg);
+    hint.words("--help").text(" shows how it is used")
 }
 
 #[cfg(test)]

@@ -35,8 +35,6 @@ pub(crate) struct Context {
     pub(crate) engine: Offshoot,
     pub(crate) output: Arc<Output>,
     vault: Option<String>,
-    /// Whether the vault was named on the command line.
-    names_vault_here: bool,
     workspace: Option<String>,
     quiet: bool,
 }
@@ -87,7 +85,6 @@ impl Context {
             engine,
             output,
             vault: global.vault.clone().or_else(|| variable("OFFSHOOT_VAULT")),
-            names_vault_here: global.vault.is_some(),
             workspace: global.workspace.clone().or(named).or_else(|| variable(WORKSPACE_VARIABLE)),
             quiet,
         })
@@ -111,11 +108,6 @@ impl Context {
     /// Whether a vault was named, instead of being found by the current folder.
     pub(crate) fn names_vault(&self) -> bool {
         self.vault.is_some()
-    }
-
-    /// Whether the vault was named on the command line, so that the next command has to name it too.
-    pub(crate) fn names_vault_here(&self) -> bool {
-        self.names_vault_here
     }
 
     /// The vault that the command is about: named, or the one that this folder belongs to. What was interrupted in its folder

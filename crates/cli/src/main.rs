@@ -8,6 +8,7 @@ mod error;
 mod global;
 mod inside;
 mod interrupt;
+mod invocation;
 mod output;
 mod pager;
 mod progress;
@@ -34,7 +35,10 @@ fn main() -> ExitCode {
     }
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
     match args::parse(&arguments) {
-        Ok(cli) => run(cli),
+        Ok((cli, invocation)) => {
+            invocation::remember(invocation);
+            run(cli)
+        }
         Err(error) => args::report_parse_error(error, &arguments),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
 
-use crate::error::{CliError, Result, body};
+use crate::error::{CliError, Result, body, hint};
 use crate::render::{self, BAD, DIM, paint, paths_in};
 
 /// Prints the answer of one command.
@@ -299,7 +299,7 @@ fn error_text(error: &CliError) -> String {
         paint(BAD, "error:"),
         render::lines(&paths_in(error.message.clone()), "  ")
     );
-    if let Some(hint) = &error.hint {
+    if let Some(hint) = hint(error) {
         text.push_str(&format!(
             "  {} {}\n",
             paint(DIM, "hint:"),

@@ -26,6 +26,8 @@ use offshoot_engine::text::display_bytes;
 use offshoot_engine::wire;
 use offshoot_protocol::Text;
 
+use crate::invocation::next_in;
+
 pub(crate) use path::{path, paths_in, set_reader};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -187,7 +189,8 @@ pub(crate) fn outdated(paths: &[VaultPath], workspace: &str) -> Option<String> {
         more => format!(" and {more} more"),
     };
     let line = format!("changed in the folder since it was last read: {first}{more}");
-    let next = format!("; `offshoot commit --dry-run -w {workspace}` reads it");
+    let read = next_in(workspace, "offshoot commit --dry-run");
+    let next = format!("; `{read}` reads it");
     Some(format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)))
 }
 

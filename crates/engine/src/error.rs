@@ -99,6 +99,9 @@ impl Error {
     #[must_use]
     pub fn further(mut self, further: FurtherHints) -> Self {
         self.hint = self.hint.or(further.otherwise);
+        if let Some(besides) = further.besides {
+            self.hint = Some(self.hint.unwrap_or_default().and(besides));
+        }
         if let Some(set_aside) = further.set_aside {
             // Something was changed after all.
             self.hint = Some(self.hint.unwrap_or_default().changed().and(set_aside));

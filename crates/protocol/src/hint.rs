@@ -114,6 +114,17 @@ impl Hint {
         self
     }
 
+    /// The same hint with something done to each of its commands: a front end adds what its user has to repeat.
+    #[must_use]
+    pub fn with_each(mut self, mut change: impl FnMut(&mut SuggestedCommand)) -> Self {
+        for part in &mut self.parts {
+            if let Part::Command(command) = part {
+                change(command);
+            }
+        }
+        self
+    }
+
     /// The commands that it names, in their order.
     pub fn commands(&self) -> Vec<SuggestedCommand> {
         let command = |part: &Part| match part {
@@ -144,6 +155,19 @@ impl From<&str> for Hint {
 impl From<String> for Hint {
     fn from(text: String) -> Self {
         Self::default().text(text)
+    }
+}
+
+impl SuggestedCommand {
+    /// Adds arguments before the one at a place; behind all others where there is none.
+    pub fn insert(&mut self, at: usize, arguments: impl IntoIterator<Item = String>) {
+        let at = at.min(self.argv.len());
+        let before = self.argv.len();
+        self.argv.splice(at..at, arguments);
+        let added = self.argv.len() - before;
+        for place in self.placeholders.iter_mut().filter(|place| **place >= at) {
+            *place += added;
+        }
     }
 }
 
@@ -220,6 +244,25 @@ mod tests {
         let hint = Hint::command("offshoot exec -w").arg("DIR").words("-- CMD ...");
         assert_eq!(hint.commands()[0].placeholders, [5, 6]);
         assert_eq!(hint.to_string(), "`offshoot exec -w DIR -- CMD ...`");
+    }
+
+    #[test]
+    fn arguments_that_are_added_leave_placeholders_what_they_are() {
+        let hint =
+            Hint::command("offshoot fs export / DIR").text(" writes it, ").then("git status");
+        let hint = hint.with_each(|command| {
+            if command.argv[0] == "offshoot" {
+                command.insert(3, ["--vault".to_owned(), "it's".to_owned()]);
+            }
+        });
+        assert_eq!(
+            hint.to_string(),
+            r"`offshoot fs export --vault 'it'\''s' / DIR` writes it, `git status`"
+        );
+        assert_eq!(hint.commands()[0].placeholders, [6]);
+        let mut last = Hint::command("offshoot init").commands().remove(0);
+        last.insert(9, ["DIR".to_owned()]);
+        assert_eq!(last.to_string(), "offshoot init DIR");
     }
 
     #[test]

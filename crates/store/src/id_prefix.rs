@@ -28,11 +28,6 @@ impl IdPrefix {
         Some(Self { low: padded("0").parse().ok()?, high: padded("z").parse().ok()?, length })
     }
 
-    /// Whether it is long enough for what cannot be undone.
-    pub fn is_certain(&self) -> bool {
-        self.length >= Self::SHORTEST_FOR_GOOD
-    }
-
     /// Whether an id starts so.
     pub fn fits(&self, id: &Id) -> bool {
         (self.low..=self.high).contains(id)
@@ -56,7 +51,6 @@ mod tests {
             let prefix = IdPrefix::new(&text[..length]).unwrap();
             assert!(prefix.fits(&id), "{length}");
             assert_eq!(IdPrefix::new(&text[..length].to_uppercase()), Some(prefix));
-            assert_eq!(prefix.is_certain(), length >= 8, "{length}");
         }
         let second = IdPrefix::new(&text[..8]).unwrap();
         assert!(!second.fits(&Id::at(1_700_000_002_000)));

@@ -24,6 +24,11 @@ use crate::import::report::ImportReport;
 use crate::name::{NameError, check_name};
 use crate::vault::{Vault, VaultOptions, owner_to_spare, require_own};
 
+/// A name for a message, in quotes where there would be nothing to see.
+fn shown(name: &str) -> &str {
+    if name.is_empty() { "\"\"" } else { name }
+}
+
 /// An error about the vaults of a home.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultRegistryError {
@@ -34,7 +39,7 @@ pub enum VaultRegistryError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// There is no vault of that name.
-    #[error("there is no vault named {0}")]
+    #[error("there is no vault named {}", shown(.0))]
     NoVault(String),
     /// The name is in use.
     #[error("there is already a vault named {0}")]

@@ -41,6 +41,14 @@ pub enum ServiceError {
         /// What there is; the first ones where there is much.
         known: Vec<String>,
     },
+    /// There is nothing at a path.
+    #[error("there is no {path}")]
+    NoPath {
+        /// The path.
+        path: String,
+        /// Paths that may have been meant.
+        suggestions: Vec<String>,
+    },
     /// There is nothing of that name or id in what is left of the catalog.
     #[error("there is no {what} \"{text}\" left: {}", VaultError::CutShort(*.lost))]
     Lost {
@@ -76,7 +84,7 @@ pub enum ServiceError {
         /// What was given.
         text: String,
         /// What fits.
-        candidate: String,
+        candidates: Vec<String>,
     },
     /// The name is in use.
     #[error("there is already a {what} named {name}")]
@@ -193,6 +201,8 @@ pub enum ServiceError {
         path: String,
         /// Why not.
         why: &'static str,
+        /// The whole file of a side can be taken all the same.
+        whole: bool,
     },
     /// Something was decided about a path that is different by now.
     #[error("{0} was changed since it was looked at; nothing was written")]

@@ -10,10 +10,11 @@ use offshoot_host::Mtime;
 use offshoot_tree::{
     BlobReader, Body, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, TreeError, VaultPath,
 };
-use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, WorkspaceRecord};
+use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, VaultError, WorkspaceRecord};
 
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
+use crate::suggest::similar;
 use regroup::regroup;
 
 /// How to copy.
@@ -64,7 +65,7 @@ impl<'a> FileService<'a> {
     /// The entries of a directory, or the one entry where the path is something else. Symbolic links are followed.
     pub fn list(&self, root: &RootId, path: &VaultPath) -> Result<(VaultPath, Vec<Entry>)> {
         let tree = self.tree(root)?;
-        let (path, entry) = tree.resolve(path)?;
+        let (path, entry) = tree.resolve(path).map_err(|error| missing(&tree, path, error))?;
         match entry.directory() {
             Some(dir) => Ok((path, tree.list(dir)?)),
             None => Ok((path, vec![entry])),
@@ -73,13 +74,15 @@ impl<'a> FileService<'a> {
 
     /// What is at a path, a symbolic link itself included.
     pub fn stat(&self, root: &RootId, path: &VaultPath) -> Result<Entry> {
-        Ok(self.tree(root)?.find(path)?)
+        let tree = self.tree(root)?;
+        tree.find(path).map_err(|error| missing(&tree, path, error))
     }
 
     /// Opens a file for reading; symbolic links are followed. Nothing that is damaged is ever handed out: its bytes are verified
     /// before the first of them is read.
     pub fn open(&self, root: &RootId, path: &VaultPath) -> Result<FileContent> {
-        let (path, entry) = self.tree(root)?.resolve(path)?;
+        let tree = self.tree(root)?;
+        let (path, entry) = tree.resolve(path).map_err(|error| missing(&tree, path, error))?;
         match entry.body {
             Body::File { blob, .. } => {
                 let mut reader = self.vault.objects()?.reader(&blob)?;
@@ -273,7 +276,13 @@ impl<'a> FileService<'a> {
         destination: &Path,
         options: &ExportOptions,
     ) -> Result<Entry> {
-        Ok(self.vault.export(root, path, destination, options)?)
+        self.vault.export(root, path, destination, options).map_err(|error| match error {
+            VaultError::Tree(error) => match self.tree(root) {
+                Ok(tree) => missing(&tree, path, error),
+                Err(_) => error.into(),
+            },
+            other => other.into(),
+        })
     }
 
     /// The versions of a file, newest first: every snapshot that changed it.
@@ -327,6 +336,34 @@ impl<'a> FileService<'a> {
     ) -> Result<Edited> {
         edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))
     }
+}
+
+/// An error about a path; where nothing is there, with the paths that may have been meant: those with another name in the first place where
+/// the way ends.
+fn missing(tree: &Tree<'_>, path: &VaultPath, error: TreeError) -> ServiceError {
+    let TreeError::NoEntry { path: named } = &error else { return error.into() };
+    let suggestions = meant(tree, path).unwrap_or_default();
+    ServiceError::NoPath { path: named.clone(), suggestions }
+}
+
+fn meant(tree: &Tree<'_>, path: &VaultPath) -> Option<Vec<String>> {
+    let mut at = VaultPath::top();
+    for (depth, name) in path.names().iter().enumerate() {
+        let next = at.join(name);
+        if tree.get(&next).ok()?.is_some() {
+            at = next;
+            continue;
+        }
+        let entries = tree.list(tree.find(&at).ok()?.directory()?).ok()?;
+        let names = entries.iter().filter_map(|entry| std::str::from_utf8(&entry.name).ok());
+        let near = similar(std::str::from_utf8(name).ok()?, names).into_iter().map(|near| {
+            let rest = path.names()[depth + 1..].iter();
+            rest.fold(at.join(near.as_bytes()), |path, name| path.join(name))
+        });
+        let there = near.filter(|path| matches!(tree.get(path), Ok(Some(_))));
+        return Some(there.map(|path| path.to_string()).collect());
+    }
+    None
 }
 
 fn find(editor: &mut TreeEditor<'_>, path: &VaultPath) -> Result<Entry> {

@@ -37,7 +37,18 @@ impl<'t> Asked<'t> {
 
     /// Whether an id starts so.
     pub(crate) fn fits(&self, id: &Id) -> bool {
-        self.prefix.is_some_and(|prefix| prefix.fits(id))
+        match self.prefix {
+            Some(prefix) => prefix.fits(id),
+            // Nothing is done to it, but it may be what was meant.
+            None => {
+                self.is_too_short() && id.to_string().starts_with(&self.text.to_ascii_lowercase())
+            }
+        }
+    }
+
+    /// Whether it is too little for what cannot be undone.
+    fn is_too_short(&self) -> bool {
+        self.for_good && self.text.len() < IdPrefix::SHORTEST_FOR_GOOD
     }
 
     /// The one that is meant, of those that fit; nothing where none does. `label` is what somebody is shown who has to choose.
@@ -46,17 +57,17 @@ impl<'t> Asked<'t> {
         mut fitting: Vec<T>,
         label: impl Fn(&T) -> String,
     ) -> Result<Option<T>> {
+        let candidates = || fitting.iter().map(&label).collect();
+        // Whether or not something fits: who types so little is told so before anything else.
+        if self.is_too_short() {
+            let text = self.text.to_owned();
+            return Err(ServiceError::ShortId { text, candidates: candidates() });
+        }
         if fitting.len() > 1 {
-            let candidates = fitting.iter().map(&label).collect();
-            return Err(ServiceError::Ambiguous { text: self.text.to_owned(), candidates });
+            let text = self.text.to_owned();
+            return Err(ServiceError::Ambiguous { text, candidates: candidates() });
         }
-        let is_certain = !self.for_good || self.prefix.is_some_and(|prefix| prefix.is_certain());
-        match fitting.pop() {
-            Some(found) if !is_certain => {
-                Err(ServiceError::ShortId { text: self.text.to_owned(), candidate: label(&found) })
-            }
-            found => Ok(found),
-        }
+        Ok(fitting.pop())
     }
 
     /// Why nothing has this id; `ids` are some that there are, of which one may have been meant.

@@ -160,7 +160,7 @@ fn what_to_do_next_names_a_workspace_where_it_has_to() {
     let standing = errors(&standing.env("OFFSHOOT_WORKSPACE", "two").output().unwrap());
     assert!(standing.contains("workspace two: 1 added\nreview: offshoot review   "), "{standing}");
     let elsewhere = errors(&place.run(["--vault", "project", "exec", "-w", "fix", "touch", "c"]));
-    assert!(elsewhere.contains("undo: offshoot undo -w fix --vault project"), "{elsewhere}");
+    assert!(elsewhere.contains("undo: offshoot undo --vault project -w fix"), "{elsewhere}");
 }
 
 /// Where one stands makes no difference to what a new workspace starts from.

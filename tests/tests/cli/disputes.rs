@@ -66,7 +66,7 @@ fn a_file_that_was_moved_onto_an_added_one_and_edited() {
     let as_is = [("/x", edited.as_str()), ("/x~b", "added\n"), other];
     check(&place, &["/x", "--as-is"], &as_is);
     let error = place.json_error(&["resolve", "/x", "--base", "-w", "both"], 4);
-    assert!(error["message"].as_str().unwrap().contains("--as-is"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("--as-is /x"), "{error}");
     // The path that the file has to go back to may have been taken since.
     write(&place, "both", "/from", "new\n");
     place.json_error(&["resolve", "/x", "--theirs", "-w", "both"], 4);

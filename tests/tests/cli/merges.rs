@@ -346,7 +346,7 @@ fn a_side_decides_conflicting_lines_only() {
         shown.lines().filter(|line| *line != "=======").collect::<Vec<_>>().join("\n");
     write(&place, "both", "/list.txt", &broken);
     let error = place.json_error(&["resolve", "/list.txt", "--ours", "-w", "both"], 4);
-    assert!(error["message"].as_str().unwrap().contains("--whole"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("--whole"), "{error}");
     assert_eq!(cat(&place, "both", "/list.txt"), broken);
     assert_eq!(decide(&["--ours", "--whole"]).0, "ONE two drei four five");
 }

@@ -170,7 +170,7 @@ fn what_only_looks_like_it_is_left_to_the_person() {
         let output = run_in(&place, &renamed, command);
         assert!(!output.status.success(), "{command:?}: {output:?}");
         let told = errors(&output);
-        assert!(told.contains("--vault project binding move / ."), "{command:?}: {told}");
+        assert!(told.contains("binding move --vault project / ."), "{command:?}: {told}");
         assert!(told.contains("offshoot init"), "{command:?}: {told}");
         assert_eq!(vaults(&place), ["project"], "{command:?}");
     }
@@ -187,7 +187,7 @@ fn init_makes_a_new_vault_of_what_only_looks_like_it() {
     fs::remove_dir_all(place.project()).unwrap();
     let output = run_in(&place, &renamed, &["init"]);
     assert!(output.status.success(), "{output:?}");
-    assert!(errors(&output).contains("--vault project binding move / ."), "{output:?}");
+    assert!(errors(&output).contains("binding move --vault project / ."), "{output:?}");
     assert!(errors(&output).contains("offshoot vault delete renamed --yes"), "{output:?}");
     assert_eq!(vaults(&place), ["project", "renamed"]);
     // That was a mistake: nothing was done in it, so it can go.
@@ -214,7 +214,7 @@ fn a_folder_that_is_gone_is_said_to_be_gone() {
     let status = run(&["--vault", "project", "status"]);
     let text = String::from_utf8_lossy(&status.stdout).into_owned();
     assert!(text.contains("is gone"), "{text}");
-    assert!(text.contains("offshoot --vault project binding move / DIR"), "{text}");
+    assert!(text.contains("offshoot binding move --vault project / DIR"), "{text}");
     assert!(!text.contains("since it was last read"), "{text}");
     let document = document_of(&run(&["--vault", "project", "status", "--json"]));
     let document = &document["result"];

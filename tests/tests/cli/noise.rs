@@ -344,7 +344,10 @@ fn numbers_agree_wherever_they_are_said() {
     let list = review_list(&place);
     assert!(list.contains("/node_modules/ 3 files\n"), "{list}");
     assert!(list.contains("/target/ 12 files  (stays: ignored)\n"), "{list}");
-    assert!(list.contains("2 files with metadata only   (`offshoot status --metadata`"), "{list}");
+    assert!(
+        list.contains("2 files with metadata only   (`offshoot status --metadata -w fix`"),
+        "{list}"
+    );
     // Three of four are left, of what has an id.
     let said = place.ok(["review", "-w", "fix", "--drop", "/node_modules"]);
     assert!(said.contains("0 accepted, 1 dropped, 0 edited, 3 undecided;"), "{said}");
@@ -355,7 +358,10 @@ fn numbers_agree_wherever_they_are_said() {
     let heading = "1 modified, 2 with metadata only\n";
     let dry = place.ok(["commit", "-w", "fix", "--dry-run"]);
     assert!(dry.contains(&format!("would commit fix: {heading}")), "{dry}");
-    assert!(dry.contains("2 files with metadata only   (`offshoot status --metadata`"), "{dry}");
+    assert!(
+        dry.contains("2 files with metadata only   (`offshoot status --metadata -w fix`"),
+        "{dry}"
+    );
     let done = place.ok(["commit", "-w", "fix"]);
     assert!(done.contains(&format!("committed fix: {heading}")), "{done}");
     assert_eq!(changes(&place), "no changes");

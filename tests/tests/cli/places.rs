@@ -30,7 +30,7 @@ fn the_innermost_vault_counts() {
     let inner_name = inner.to_str().unwrap();
     place.ok(["init"]);
     let error = place.json_error(&["init", inner_name], 4);
-    assert!(error["hint"].as_str().unwrap().contains("vault create --from"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("vault create NAME --from"), "{error}");
     place.ok(["vault", "create", "inner", "--from", inner_name]);
     let output = place.command(["status", "--json"]).current_dir(&inner).output().unwrap();
     assert_eq!(document_of(&output)["result"]["vault"], "inner");

@@ -34,11 +34,13 @@ fn running_commands_for_people() {
     transcript.run(&["ps"]);
     transcript.run(&["ps", "--all"]);
     transcript.run(&["execs", "--running"]);
+    transcript.run(&["show", &exec]);
     transcript.run(&["logs", &exec]);
     transcript.run(&["kill", &exec]);
     transcript.run(&["ps"]);
     transcript.run(&["kill", &exec]);
     transcript.run(&["kill", "01zzzz"]);
+    transcript.run(&["kill", "01zzzzzz"]);
     transcript.run(&["kill", &exec, "--signal", "NOTHING"]);
     transcript.run(&["execs", "--state", "running"]);
     transcript.run(&["execs"]);
@@ -55,6 +57,7 @@ fn running_commands_for_programs() {
     let mut transcript = transcript(&place, &running);
     transcript.json(&["ps"]);
     transcript.json(&["execs", "--running"]);
+    transcript.json(&["show", &exec]);
     transcript.json(&["logs", &exec]);
     transcript.json(&["kill", &exec, "--now"]);
     transcript.json(&["kill", &exec]);
@@ -95,8 +98,7 @@ fn few_characters_of_an_id_end_nothing() {
     let place = demo_vault();
     let running = Background::start(&place, SLEEPS);
     let exec = running.exec.clone();
-    place.json_error(&["kill", &exec[..3]], 3);
-    for length in 4..8 {
+    for length in 1..8 {
         let error = place.json_error(&["kill", &exec[..length], "--now"], 2);
         assert_eq!(error["candidates"][0], exec.as_str(), "{error}");
     }

@@ -176,7 +176,7 @@ fn changing_the_folder_is_a_shells_work() {
     let place = demo_vault();
     let output = place.run(["exec", "-w", "fix", "--", "cd", "src"]);
     assert_eq!(output.status.code(), Some(127), "{output:?}");
-    assert!(errors(&output).contains("`offshoot exec --cwd DIR -- CMD`"), "{output:?}");
+    assert!(errors(&output).contains("`offshoot exec -w fix --cwd DIR -- CMD`"), "{output:?}");
     let output = place.run(["exec", "-w", "fix", "--cwd", "src", "--", "pwd"]);
     assert!(String::from_utf8_lossy(&output.stdout).ends_with("/src\n"), "{output:?}");
 }

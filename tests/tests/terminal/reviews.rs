@@ -205,14 +205,19 @@ fn a_file_does_not_steer_the_terminal() {
 #[test]
 fn hunks_are_chosen_for_a_commit() {
     let place = changed();
+    place.ok_with(["fs", "write", "/binary", "-w", "fix"], b"\0\x01\xff");
     let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
+    // What is deleted, or binary, has no lines.
     console.wait_for("README.md");
-    console.wait_for("commit this file [y,n,q,a,d,s,e,?]?");
+    console.wait_for("commit this file [y,n,q,a,d,?]?");
+    console.keys("n\r");
+    console.wait_for("binary");
+    console.wait_for("(1/1) commit this file [y,n,q,a,d,?]?");
     console.keys("n\r");
     console.wait_for("new.txt");
-    console.wait_for("commit this file [");
+    console.wait_for("commit this file [y,n,q,a,d,e,?]?");
     console.keys("y\r");
-    console.wait_for("(1/2) commit this hunk");
+    console.wait_for("(1/2) commit this hunk [y,n,q,a,d,s,e,?]?");
     console.keys("?\r");
     console.wait_for("leave this in the workspace");
     console.wait_for("(1/2) commit this hunk");
@@ -225,7 +230,7 @@ fn hunks_are_chosen_for_a_commit() {
     assert_eq!(read("new.txt"), "something new\n");
     assert!(read("README.md").starts_with("# Demo"));
     assert!(read("notes.txt").contains("line 10\n") && !read("notes.txt").contains("line 150\n"));
-    assert_eq!(names(&place), "D /README.md\nM /notes.txt\n");
+    assert_eq!(names(&place), "D /README.md\nA /binary\nM /notes.txt\n");
     let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
     console.wait_for("commit this file [");
     console.keys("q\r");

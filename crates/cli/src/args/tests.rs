@@ -89,7 +89,7 @@ fn below(command: &clap::Command, words: &str) -> Vec<(String, clap::Command)> {
 fn commands_are_read_as_with_the_options_of_all() {
     for line in LINES {
         let arguments = arguments(line);
-        let alone = parse(&arguments).unwrap_or_else(|error| panic!("{error}"));
+        let (alone, _) = parse(&arguments).unwrap_or_else(|error| panic!("{error}"));
         let whole = parse_with_all(&arguments).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(format!("{alone:?}"), format!("{whole:?}"), "{line}");
     }

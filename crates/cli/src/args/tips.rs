@@ -61,10 +61,7 @@ const ANSWERS: [(&[&str], Answer); 13] = [
             .text(" commands")
     }),
     (&["cat", "tree", "cp", "mv", "mkdir", "write", "stat"], || {
-        Hint::from("files of a workspace are below ")
-            .then("offshoot fs")
-            .text(": see ")
-            .then("offshoot fs --help")
+        Hint::command("offshoot fs --help").text(" lists the commands for files of a workspace")
     }),
     (&["push", "submit", "finish", "land", "sync"], || {
         Hint::command("offshoot commit")
@@ -220,6 +217,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use clap::CommandFactory;
+    use offshoot_protocol::SuggestedCommand;
 
     use super::super::{Cli, parse};
     use super::*;
@@ -239,23 +237,61 @@ mod tests {
         }
     }
 
-    /// Fails where a list of arguments names no command. Names of options and of things end the search.
-    fn leads_somewhere(argv: &[String]) {
-        assert_eq!(argv[0], "offshoot", "{argv:?}");
-        let whole = Cli::command();
-        let mut at = &whole;
-        let is_name = |word: &&String| word.chars().all(|c| c.is_lowercase() || c == '-');
-        for word in argv[1..].iter().take_while(is_name).filter(|word| !word.starts_with('-')) {
-            if !at.has_subcommands() {
-                return;
+    /// Fails where a command cannot be run as it is shown, alone or with what a command line adds to it.
+    fn can_be_run(named: &SuggestedCommand) {
+        let line = "offshoot status -w fix --vault v --home /h -c diff.context=3";
+        let given: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let (_, invocation) = parse(&given).unwrap();
+        let mut completed = named.clone();
+        invocation.complete(&mut completed, Some("fix"));
+        for command in [named, &completed] {
+            let words = command.argv.iter().enumerate().map(|(at, word)| {
+                match (word.as_str(), command.placeholders.contains(&at)) {
+                    ("...", true) => "status",
+                    (_, true) => "sample",
+                    (word, false) => word,
+                }
+            });
+            let arguments: Vec<OsString> = words.map(OsString::from).collect();
+            match parse(&arguments) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::DisplayHelp => {}
+                Err(error) => panic!("{command}: {error}"),
             }
-            at = at.find_subcommand(word).unwrap_or_else(|| panic!("{argv:?}"));
         }
     }
 
-    /// Every command that any hint of the product names is one.
+    /// The commands that a source file builds, with a sample for each argument that is known only when it runs.
+    fn built(source: &str) -> Vec<SuggestedCommand> {
+        let begins = ["Hint::command(\"", ".then(\""];
+        let rests = begins.iter().flat_map(|begin| source.split(begin).skip(1));
+        let commands = rests.filter(|rest| rest.starts_with("offshoot ")).map(|rest| {
+            let (words, mut rest) = rest.split_once("\")").unwrap();
+            let mut hint = Hint::command(words);
+            loop {
+                rest = rest.trim_start();
+                if let Some((words, behind)) =
+                    rest.strip_prefix(".words(\"").and_then(|rest| rest.split_once("\")"))
+                {
+                    (hint, rest) = (hint.words(words), behind);
+                } else if let Some(argument) = rest.strip_prefix(".arg(") {
+                    let mut open = 1;
+                    let end = argument.find(|c| {
+                        open += i32::from(c == '(') - i32::from(c == ')');
+                        open == 0
+                    });
+                    (hint, rest) = (hint.arg("sample"), &argument[end.unwrap() + 1..]);
+                } else {
+                    return hint.commands().remove(0);
+                }
+            }
+        });
+        commands.collect()
+    }
+
+    /// Every command that any hint of the product names can be run as it is shown, once the words for the reader are filled in.
     #[test]
-    fn hints_lead_somewhere() {
+    fn hints_can_be_run() {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut left: Vec<PathBuf> =
             ["cli/src", "engine/src", "workspace/src"].iter().map(|dir| crates.join(dir)).collect();
@@ -265,26 +301,20 @@ mod tests {
                 left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
                 continue;
             }
-            let text = fs::read_to_string(&path).unwrap();
-            for begin in ["Hint::command(\"offshoot ", ".then(\"offshoot "] {
-                for rest in text.split(begin).skip(1) {
-                    let words = rest.split('"').next().unwrap();
-                    let named = Hint::command(&format!("offshoot {words}")).commands();
-                    leads_somewhere(&named[0].argv);
-                    found += 1;
-                }
-            }
+            let commands = built(&fs::read_to_string(&path).unwrap());
+            commands.iter().for_each(can_be_run);
+            found += commands.len();
         }
-        assert!(found > 50, "{found}");
+        assert!(found > 100, "{found}");
     }
 
-    /// Every command that an answer names is one.
+    /// So can every command that an answer names.
     #[test]
-    fn answers_lead_somewhere() {
+    fn answers_can_be_run() {
         let answers = ANSWERS.iter().map(|(_, answer)| *answer);
         for answer in answers.chain(OPTIONS.iter().map(|(_, _, answer)| *answer)) {
             for named in answer().commands() {
-                leads_somewhere(&named.argv);
+                can_be_run(&named);
             }
         }
     }

@@ -14,6 +14,7 @@ use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
+use crate::invocation::next_in;
 use crate::render::listing::{EXPAND, Listing};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
@@ -185,7 +186,10 @@ fn restore(args: &RefArgs, context: &Context, vault: &Vault) -> Result<()> {
     context.output.done(document, |document| {
         let RestoreDoc { workspace, to, .. } = document;
         match document.operation {
-            Some(_) => format!("workspace {workspace} is back at {to}; `offshoot undo -w {workspace}` takes it forward again\n"),
+            Some(_) => {
+                let undo = next_in(workspace, "offshoot undo");
+                format!("workspace {workspace} is back at {to}; `{undo}` takes it forward again\n")
+            }
             None => format!("workspace {workspace} is at {to} already\n"),
         }
     })

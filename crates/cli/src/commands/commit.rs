@@ -27,6 +27,7 @@ use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::global::Named;
 use crate::interrupt::{self, Watch};
+use crate::invocation::next_in;
 use crate::progress::Patience;
 
 const EXAMPLES: &str = "\
@@ -158,9 +159,8 @@ pub(crate) fn commit_and_report(
     let text = summary::text(end, noise.as_mut())?;
     if *behind {
         let name = &brought.workspace;
-        context.output.note(format!(
-            "{name} does not have the git commit yet: `offshoot pull -w {name}` brings it"
-        ));
+        let pull = next_in(name, "offshoot pull");
+        context.output.note(format!("{name} does not have the git commit yet: `{pull}` brings it"));
     }
     let before = earlier.as_ref().filter(|_| made.is_some()).map(git::text);
     let said = made.as_ref().or(earlier.as_ref());

@@ -19,6 +19,7 @@ use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::invocation::{next, next_in};
 use crate::render::columns::side_by_side;
 use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::stat;
@@ -197,8 +198,8 @@ fn states(
     let named = a.map(|a| vault.workspace_named(a)).transpose()?.flatten();
     if let Some(named) = named {
         if let Some(other) = context.workspace_name().filter(|other| *other != named.name) {
-            let (one, other) = (render::line(&named.name), render::line(other));
-            context.output.note(format!("`offshoot diff {one} {other}` compares the two"));
+            let both = next(Hint::command("offshoot diff").arg(&named.name).arg(other));
+            context.output.note(format!("`{both}` compares the two"));
         }
         return brought(context, vault, &named);
     }
@@ -233,8 +234,9 @@ fn brought(
         context.output.note(format!("commit is refused: {}", render::line(&refused.to_string())));
     }
     if !preview.proposal.conflicts.is_empty() {
+        let pull = next_in(&workspace.name, "offshoot pull");
         context.output.note(format!(
-            "{name} has conflicts with the folder, so this is what it changed since both were the same: `offshoot pull -w {name}`"
+            "{name} has conflicts with the folder, so this is what it changed since both were the same: `{pull}`"
         ));
     }
     let base = preview.proposal.common.first().filter(|_| !fits);

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::global::Named;
+use crate::invocation::next_in;
 use crate::render::listing::Listing;
 
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &DiscardArgs, context: &Context) -> Result<()> {
         };
         let fate = if args.keep { "is back at its base" } else { "discarded" };
         let undo = match document.operation {
-            Some(_) => format!("; `offshoot undo -w {name}` brings it back"),
+            Some(_) => format!("; `{}` brings it back", next_in(name, "offshoot undo")),
             None => String::new(),
         };
         format!("workspace {name} {fate} ({what}){undo}\n")

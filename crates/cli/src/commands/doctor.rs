@@ -2,10 +2,10 @@
 
 use clap::Args;
 use offshoot_engine::machine;
-use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, Hint, Text};
+use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, Text};
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Result, hint};
 use crate::render::{BAD, DIM, GOOD, WARN, paint};
 
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
         Ok(listed) => listed,
         Err(error) => {
             let error = context.engine.registry_error(error);
-            let hint = error.hint.as_ref().map(Hint::to_string);
+            let hint = hint(&error).map(|hint| hint.to_string());
             return vec![machine::check(
                 "vaults",
                 DoctorState::Problem,
@@ -60,7 +60,7 @@ fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
             }
             Ok(_) => machine::check(&name, DoctorState::Ok, "opens", None),
             Err(error) => {
-                let hint = error.hint.as_ref().map(Hint::to_string);
+                let hint = hint(&error).map(|hint| hint.to_string());
                 machine::check(&name, DoctorState::Problem, &error.message, hint.as_deref())
             }
         });

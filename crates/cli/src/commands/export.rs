@@ -9,6 +9,7 @@ use offshoot_engine::vault::Vault;
 use offshoot_engine::{git, wire};
 use offshoot_protocol::{ExitCode, GitExportDoc, Hint};
 
+use super::init::open_directory;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::progress::Patience;
@@ -45,9 +46,9 @@ pub(crate) struct ExportArgs {
 pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let Some(branch) = &args.git else {
         return Err(CliError::usage("say what to export to: --git BRANCH").hint(
-            Hint::command("offshoot fs export")
+            Hint::command("offshoot fs export / DIR")
                 .text(" writes files to a folder, ")
-                .then("offshoot vault export")
+                .then("offshoot vault export FILE")
                 .text(" a vault to a file"),
         ));
     };
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
 /// The folder whose repository is written to.
 fn repository(args: &ExportArgs, vault: &Vault) -> Result<PathBuf> {
     if let Some(repo) = &args.repo {
-        return Ok(repo.clone());
+        return open_directory(repo);
     }
     git::folder(vault).map_err(|error| error.hint("name a repository with --repo DIR"))
 }

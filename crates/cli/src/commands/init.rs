@@ -52,7 +52,8 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
                 format!("{inner} lies inside {}, which is vault {name}", host_path(&bound));
             Err(CliError::new(ExitCode::Conflict, message).hint(
                 Hint::from("use that vault from here, or make one with ")
-                    .then("offshoot vault create --from"),
+                    .then("offshoot vault create NAME --from")
+                    .arg(directory.to_string_lossy()),
             ))
         }
         Belongs::Perhaps(moved) => {
@@ -74,12 +75,21 @@ pub(crate) fn open_directory(directory: &Path) -> Result<PathBuf> {
 }
 
 fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
-    context.engine.check_project(directory, args.force)?;
+    context.engine.check_project(directory, args.force).map_err(|error| named(error, args))?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;
     match context.engine.make_vault(args.name.as_deref(), directory)? {
         Adoption::Created(created) => report_created(context, &created, directory),
         Adoption::Found(listed) => refresh(args, context, &listed, directory),
     }
+}
+
+/// An error whose command gives the vault the name that it was to have.
+fn named(mut error: CliError, args: &InitArgs) -> CliError {
+    if let Some(name) = &args.name {
+        let name = ["--name".to_owned(), name.clone()];
+        error.hint = error.hint.map(|hint| hint.with_each(|it| it.insert(2, name.clone())));
+    }
+    error
 }
 
 fn report_created(context: &Context, created: &Created, directory: &Path) -> Result<()> {
@@ -102,10 +112,14 @@ fn refresh(
     listed: &ListedVault,
     directory: &Path,
 ) -> Result<()> {
-    if args.name.as_ref().is_some_and(|name| *name != listed.name) {
+    if let Some(name) = args.name.as_ref().filter(|name| **name != listed.name) {
         let message = format!("{} is vault {} already", host_path(directory), listed.name);
-        return Err(CliError::new(ExitCode::Conflict, message)
-            .hint(Hint::command("offshoot vault rename").text(" gives it another name")));
+        return Err(CliError::new(ExitCode::Conflict, message).hint(
+            Hint::command("offshoot vault rename")
+                .arg(&listed.name)
+                .arg(name)
+                .text(" gives it that name"),
+        ));
     }
     let opened = context.open_listed(listed)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;

@@ -17,7 +17,7 @@ pub(crate) struct ManArgs {
     /// Command to print the page of, such as `commit` or `vault check`
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     command: Vec<String>,
-    /// Write the pages of all commands to this directory
+    /// Write the pages of all commands to this directory, which is made if it is missing
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 }

@@ -10,6 +10,7 @@ use super::revert;
 use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
+use crate::invocation::next_in;
 use crate::render::{self, BAD, DIM, NAME, paint, table};
 
 #[derive(Debug, Subcommand)]
@@ -105,9 +106,9 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
             Some(_) => match (&before, &after) {
                 (_, Some(it)) => format!("workspace {} is as it was after: {at}\n", paint(NAME, &it.name)),
                 (Some(it), None) => {
-                    let name = &it.name;
+                    let (name, undo) = (&it.name, next_in(&it.name, "offshoot undo"));
                     format!(
-                        "workspace {name} is deleted, since it was not there after: {at}; `offshoot undo -w {name}` brings it back\n"
+                        "workspace {name} is deleted, since it was not there after: {at}; `{undo}` brings it back\n"
                     )
                 }
                 (None, None) => format!("everything is as it was after: {at}\n"),

@@ -4,12 +4,13 @@ use clap::{Args, Subcommand};
 use offshoot_engine::recover::{Inspected, RecoverService, Recoverable, RecoveredWork};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
-use offshoot_protocol::RecoverListDoc;
+use offshoot_protocol::{Hint, RecoverListDoc};
 
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::invocation::{next, next_in};
 use crate::render::listing::{EXPAND, Listing};
 use crate::render::{self, BAD, DIM, NAME, fields, paint, table};
 
@@ -101,8 +102,13 @@ fn list(context: &Context, service: &RecoverService<'_>) -> Result<()> {
             return "no interrupted command left anything\n".to_owned();
         }
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-        let next = "see: offshoot recover show EXEC   keep: offshoot recover keep EXEC   throw away: offshoot recover drop EXEC\n";
-        format!("{}{}", table(RECOVERABLE, rows), paint(DIM, next))
+        let next = format!(
+            "see: {}   keep: {}   throw away: {}\n",
+            next(Hint::command("offshoot recover show EXEC")),
+            next(Hint::command("offshoot recover keep EXEC")),
+            next(Hint::command("offshoot recover drop EXEC"))
+        );
+        format!("{}{}", table(RECOVERABLE, rows), paint(DIM, &next))
     })
 }
 
@@ -186,8 +192,10 @@ fn said(kept: &RecoveredWork, counts: &str) -> String {
     match &kept.checkpoint {
         Some(checkpoint) => {
             let (name, workspace_name) = (&checkpoint.name, &kept.workspace.name);
+            let restore = Hint::command("offshoot checkpoint restore").arg(name);
             let next = format!(
-                "the workspace itself is where it was; to go on from there: offshoot checkpoint restore {name} -w {workspace_name}"
+                "the workspace itself is where it was; to go on from there: {}",
+                next(restore.words("-w").arg(workspace_name))
             );
             let name = paint(NAME, name);
             format!(
@@ -197,7 +205,7 @@ fn said(kept: &RecoveredWork, counts: &str) -> String {
         }
         None if kept.snapshot.is_some() => {
             let (gone, name) = (render::line(&kept.note.workspace_name), &kept.workspace.name);
-            let next = format!("see it: offshoot diff -w {name}");
+            let next = format!("see it: {}", next_in(name, "offshoot diff"));
             format!(
                 "workspace {gone} is deleted, so what {exec} left is the new workspace {workspace}: {counts}\n{}\n",
                 paint(DIM, &next)

@@ -109,10 +109,11 @@ fn nothing_to(verb: RevertVerb, scope: Option<Scope>, vault: &Vault) -> CliError
                 (if is_undo { "undoes" } else { "redoes" }, render::line(&target.summary));
             let last = format!("{does} the last operation of the whole vault: {summary}");
             error.hint(
-                Hint::command("offshoot")
-                    .arg(verb.as_str())
-                    .words("--vault-wide")
-                    .text(format!(" {last}")),
+                match verb {
+                    RevertVerb::Undo => Hint::command("offshoot undo --vault-wide"),
+                    RevertVerb::Redo => Hint::command("offshoot redo --vault-wide"),
+                }
+                .text(format!(" {last}")),
             )
         }
         Err(_) => error,

@@ -21,7 +21,8 @@ use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
-use crate::render::{self, NAME, paint};
+use crate::invocation::next_in;
+use crate::render::{NAME, paint};
 use crate::review::{self, Ending, tally_text};
 use crate::terminal;
 
@@ -209,8 +210,7 @@ fn told(document: &ReviewDoc, review: &FoldedReview) -> String {
     }
     let undo = match document.operation {
         Some(_) => {
-            let name = render::line(&document.workspace);
-            format!("; `offshoot undo -w {name}` takes it back")
+            format!("; `{}` takes it back", next_in(&document.workspace, "offshoot undo"))
         }
         None => String::new(),
     };

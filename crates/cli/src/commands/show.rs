@@ -3,19 +3,21 @@
 use clap::Args;
 use offshoot_engine::change::{Noise, Summary};
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::exec::{ExecRecord, ExecService};
+use offshoot_engine::exec::{ExecRecord, ExecService, RunningExec, RunningService};
 use offshoot_engine::file::RootId;
 use offshoot_engine::id::Id;
 use offshoot_engine::operation::Operation;
 use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::vault::{Vault, VaultError};
 use offshoot_engine::wire;
-use offshoot_protocol::{ExecEnvelopeDoc, ExitCode, ShowDoc};
+use offshoot_protocol::{ExecEnvelopeDoc, ExitCode, Hint, RunningListDoc, ShowDoc};
 
+use super::ps::now_ms;
 use crate::complete;
-use crate::context::Context;
 use crate::context::noise::ExpandArgs;
+use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
+use crate::invocation;
 use crate::output::{finish_write, print_json};
 use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::{self, DIM, NAME, fields, paint};
@@ -36,7 +38,8 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
-    let vault = &context.vault()?.vault;
+    let OpenVault { vault, name } = context.vault()?;
+    let vault = &vault;
     let resolver = Resolver::new(vault);
     let current = context.workspace_name().map(|name| resolver.workspace(name)).transpose()?;
     match resolver.point(&args.reference, current.as_ref()) {
@@ -45,13 +48,54 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
             if let Ok(exec) = ExecService::new(vault).find(&args.reference) {
                 return show_exec(args, context, vault, &exec);
             }
+            if let Ok(Some(running)) = RunningService::new(vault).find(&args.reference) {
+                return show_running(context, &running, &name);
+            }
             match resolver.operation(&args.reference) {
                 Ok(operation) => show_operation(context, vault, &operation),
-                Err(_) => Err(error.into()),
+                Err(_) => Err(unknown(error)),
             }
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Why nothing is called so; ids of commands and operations would have done as well.
+fn unknown(error: ServiceError) -> CliError {
+    let ServiceError::Unknown { text, suggestions, known, .. } = error else { return error.into() };
+    let what = "workspace, checkpoint, snapshot, exec or operation";
+    let is_near = !suggestions.is_empty();
+    let mut error = CliError::from(ServiceError::Unknown { what, text, suggestions, known });
+    if !is_near {
+        let lists = Hint::command("offshoot execs")
+            .text(" lists commands, ")
+            .then("offshoot op log")
+            .text(" operations");
+        error.hint = Some(error.hint.unwrap_or_default().and(lists));
+    }
+    error
+}
+
+/// A command that is still running: there is no envelope yet.
+fn show_running(context: &Context, running: &RunningExec, vault: &str) -> Result<()> {
+    let note = &running.note;
+    let document = RunningListDoc { running: vec![wire::running(note, vault, now_ms())] };
+    context.output.data(document, |_| {
+        let row = |name: &str, value: String| vec![paint(DIM, name), value];
+        let rows = [
+            row("exec", note.exec.to_string()),
+            row("command", render::line(&note.command)),
+            row("state", "running".to_owned()),
+            row("workspace", paint(NAME, &note.workspace_name)),
+            row("started", render::time(note.started_ms)),
+            row("by", render::line(&note.actor.user)),
+        ];
+        let logs = Hint::command("offshoot logs -f").arg(note.exec.short());
+        let kill = Hint::command("offshoot kill").arg(note.exec.short());
+        let next =
+            format!("output: {}   end it: {}", invocation::next(logs), invocation::next(kill));
+        format!("{}{}\n", fields(&rows), paint(DIM, &next))
+    })
 }
 
 fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) -> Result<()> {

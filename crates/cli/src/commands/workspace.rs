@@ -20,7 +20,8 @@ use crate::complete;
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
-use crate::render::listing::{Listing, STATUS_METADATA};
+use crate::invocation::next_in;
+use crate::render::listing::{Listing, status_metadata};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
@@ -258,7 +259,8 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let roots = [preview.proposal.base, preview.proposal.main, head.root];
     let mut noise = context.noise(vault, &roots, ExpandArgs::default())?;
     let listing = Listing::new(&preview.summary.changes, noise.as_mut())?;
-    let listing = listing.and_metadata(preview.summary.telling_metadata(), STATUS_METADATA);
+    let hint = status_metadata(&document.workspace.name);
+    let listing = listing.and_metadata(preview.summary.telling_metadata(), hint);
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");
@@ -326,7 +328,8 @@ fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<(
     };
     context.output.done(document, |document| {
         let name = &document.name;
-        format!("workspace {name} deleted; `offshoot undo -w {name}` brings it back\n")
+        let undo = next_in(name, "offshoot undo");
+        format!("workspace {name} deleted; `{undo}` brings it back\n")
     })
 }
 

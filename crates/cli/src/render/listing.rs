@@ -9,30 +9,32 @@ use offshoot_engine::change::{
 use offshoot_engine::file::VaultPath;
 use offshoot_engine::git::GitActivity;
 use offshoot_engine::text::display_bytes;
+use offshoot_protocol::Hint;
 
 use super::{DIM, change, count, line, paint, path};
 use crate::error::Result;
+use crate::invocation::{next, next_in};
 
 /// How to see what changed in its metadata alone, for a command that has the option.
 pub(crate) const METADATA: &str = "--metadata";
 
-/// The same for what a workspace would commit.
-pub(crate) const STATUS_METADATA: &str = "`offshoot status --metadata`";
-
-/// The same for what the main line has by now.
-pub(crate) const SHOW_METADATA: &str = "`offshoot show head --metadata`";
-
 /// How to see what is folded, for a command that has the option.
 pub(crate) const EXPAND: &str = "--expand lists all files";
 
-/// How to see what a workspace got in its metadata alone, for a command that changed it.
+/// How to see what a workspace would bring home in its metadata alone.
+pub(crate) fn status_metadata(workspace: &str) -> String {
+    format!("`{}`", next_in(workspace, "offshoot status --metadata"))
+}
+
+/// How to see what a workspace, or the main line, got in its metadata alone, for a command that changed it.
 pub(crate) fn show_metadata(workspace: &str) -> String {
-    format!("`offshoot show {workspace} --metadata`")
+    format!("`{}`", next(Hint::command("offshoot show").arg(workspace).words("--metadata")))
 }
 
 /// The same for all of it: what it did can be looked at later.
 pub(crate) fn show_expanded(workspace: &str) -> String {
-    format!("`offshoot show {workspace} --expand` lists all files")
+    let show = next(Hint::command("offshoot show").arg(workspace).words("--expand"));
+    format!("`{show}` lists all files")
 }
 
 /// More directories of one name are shown as one.

@@ -1,9 +1,11 @@
 //! Errors around commands as people see them.
 
+use std::path::Path;
+
 use offshoot_mount::MountError;
 use offshoot_protocol::{ExitCode, Hint};
 use offshoot_sandbox::SandboxError;
-use offshoot_workspace::PolicyFileError;
+use offshoot_workspace::{PolicyFile, PolicyFileError};
 
 use super::Error;
 
@@ -15,7 +17,7 @@ impl From<MountError> for Error {
             MountError::UnknownDriver { .. } | MountError::UnknownOwner => {
                 Self::new(ExitCode::Conflict, message).hint(
                     Hint::from("recover it with the Offshoot that ran it; ")
-                        .then("offshoot recover drop")
+                        .then("offshoot recover drop EXEC")
                         .text(" throws it away"),
                 )
             }
@@ -53,11 +55,36 @@ impl From<SandboxError> for Error {
                 if code == ExitCode::CommandNotFound
                     && program.to_string_lossy().contains(char::is_whitespace) =>
             {
-                let text = program.to_string_lossy().replace('\'', r"'\''");
-                told.hint(format!("for a line of shell: --shell '{text}'"))
+                let line = program.to_string_lossy();
+                told.hint(
+                    Hint::from("for a line of shell: ").then("offshoot exec --shell").arg(line),
+                )
+            }
+            (None, SandboxError::NotExecuted { program, .. }) => {
+                told.hint(not_executed(program, code))
             }
             _ => told,
         }
+    }
+}
+
+/// What to look at where a program cannot be run.
+fn not_executed(program: &Path, code: ExitCode) -> Hint {
+    let is_path = program.components().count() > 1;
+    match (code, is_path) {
+        (ExitCode::CommandNotFound, false) => Hint::from(
+            "install it on the host, or give its path; commands look for it in the PATH that ",
+        )
+        .then("offshoot exec -- env")
+        .text(" prints"),
+        (ExitCode::CommandNotFound, true) => Hint::from(
+            "neither the workspace nor the host has that file, or the interpreter that its first line names: ",
+        )
+        .then("offshoot fs ls")
+        .text(" lists files of the workspace"),
+        _ => Hint::from(
+            "check its mode and its first line; a file without `#!` needs its interpreter in front",
+        ),
     }
 }
 
@@ -66,9 +93,15 @@ impl From<PolicyFileError> for Error {
         let hint = match &error {
             PolicyFileError::Read { .. } => Hint::from("nothing runs by rules that cannot be read"),
             PolicyFileError::TooLarge { .. } => Hint::from("name another file"),
-            PolicyFileError::Rules(_) => Hint::from("nothing runs until it is mended; ")
-                .then("offshoot policy test")
-                .text(" checks it again"),
+            PolicyFileError::Rules { files, .. } => {
+                let test = |hint: Hint, file: &PolicyFile| {
+                    let test =
+                        Hint::command("offshoot policy test").arg(file.path.to_string_lossy());
+                    let layer = format!("--layer {}", file.layer);
+                    hint.and(test.words(&layer).text(" checks it again"))
+                };
+                files.iter().fold(Hint::from("nothing runs until it is mended"), test)
+            }
         };
         Self::new(ExitCode::Usage, error.to_string()).hint(hint)
     }

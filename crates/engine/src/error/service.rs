@@ -17,14 +17,18 @@ impl From<ServiceError> for Error {
             ServiceError::Lost { lost, .. } => {
                 Self { message, ..Self::from(VaultError::CutShort(lost)) }
             }
-            ServiceError::Unknown { suggestions, known, .. } => {
+            ServiceError::Unknown { what, suggestions, known, .. } => {
                 let error = Self::new(ExitCode::NotFound, message);
                 match (suggestions.is_empty(), known.is_empty()) {
                     (true, false) => {
                         error.hint(format!("one of: {}", known.join(", "))).candidates(known)
                     }
-                    _ => error.suggest(suggestions),
+                    (true, true) => Self { hint: listing(what), ..error },
+                    (false, _) => error.suggest(suggestions),
                 }
+            }
+            ServiceError::NoPath { suggestions, .. } => {
+                Self::new(ExitCode::NotFound, message).suggest(suggestions)
             }
             ServiceError::Gone { workspace, operation } => {
                 let hint = match operation.as_str() {
@@ -52,12 +56,22 @@ impl From<ServiceError> for Error {
                         .text(" lists all"),
                 )
             }
-            ServiceError::NameTaken { .. } | ServiceError::Vanished(_) => {
-                Self::new(ExitCode::Conflict, message)
-            }
+            ServiceError::NameTaken { .. } => Self::new(ExitCode::Conflict, message),
+            ServiceError::Vanished(_) => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot op log")
+                    .text(" shows who deleted it, ")
+                    .then("offshoot undo --vault-wide")
+                    .text(" takes the last operation back"),
+            ),
             ServiceError::Reserved(_) | ServiceError::Request(_) => Self::usage(message),
-            ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
-                .hint(Hint::command("offshoot checkpoint restore").text(" brings it back")),
+            ServiceError::Moved { workspace, checkpoint } => Self::new(ExitCode::Conflict, message)
+                .hint(
+                    Hint::command("offshoot checkpoint restore")
+                        .arg(checkpoint)
+                        .words("-w")
+                        .arg(workspace)
+                        .text(" brings it back"),
+                ),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message).hint(
                 Hint::command("offshoot ps").text(" lists what runs; try again when it has ended"),
             ),
@@ -82,10 +96,29 @@ impl From<ServiceError> for Error {
             }
             ServiceError::StillMarked(_) => Self::new(ExitCode::Conflict, message)
                 .hint("take them out, or add --force to keep them as they are"),
-            ServiceError::Undecidable { .. } => Self::new(ExitCode::Conflict, message).hint(
-                Hint::command("offshoot conflicts PATH --side NAME")
-                    .text(" prints what a side has"),
-            ),
+            ServiceError::Undecidable { path, whole: true, .. } => {
+                Self::new(ExitCode::Conflict, message).hint(
+                    Hint::from("finish it by hand, or take the file of a side: ")
+                        .then("offshoot resolve --whole --side NAME")
+                        .arg(path),
+                )
+            }
+            ServiceError::Undecidable { path, whole: false, .. } => {
+                Self::new(ExitCode::Conflict, message).hint(
+                    Hint::command("offshoot conflicts --side NAME")
+                        .arg(&path)
+                        .text(" prints what a side has, ")
+                        .then("offshoot resolve --side NAME")
+                        .arg(&path)
+                        .text(" takes it, ")
+                        .then("offshoot resolve --from FILE")
+                        .arg(&path)
+                        .text(" another file, ")
+                        .then("offshoot resolve --as-is")
+                        .arg(&path)
+                        .text(" what is there"),
+                )
+            }
             ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
                 .hint(Hint::from("look at it again with ").then("offshoot review")),
             ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
@@ -94,17 +127,17 @@ impl From<ServiceError> for Error {
             ServiceError::NoFolder => Self::new(ExitCode::Conflict, message).hint(
                 Hint::command("offshoot init")
                     .text(" in a folder makes a vault that is; ")
-                    .then("offshoot fs export")
+                    .then("offshoot fs export / DIR")
                     .text(" writes files anywhere"),
             ),
             ServiceError::FolderGone(_) => Self::new(ExitCode::NotFound, message).hint(
                 Hint::from("put it back, or say where it is now with ")
-                    .then("offshoot binding move"),
+                    .then("offshoot binding move NAME DIR"),
             ),
             ServiceError::OtherFolder(_) => Self::new(ExitCode::Conflict, message).hint(
                 Hint::command("offshoot init")
                     .text(" there takes it as it is; ")
-                    .then("offshoot binding move")
+                    .then("offshoot binding move NAME DIR")
                     .text(" says where the right one is"),
             ),
             ServiceError::Apply(error) => error.into(),
@@ -158,9 +191,13 @@ impl From<ServiceError> for Error {
                     .then("offshoot commit --exclude PATH")
                     .text(" leaves it there"),
             ),
-            ServiceError::ShortId { candidate, .. } => Self::usage(message)
-                .hint(format!("give more of the id: {candidate}"))
-                .candidates(vec![candidate]),
+            ServiceError::ShortId { candidates, .. } => {
+                let hint = match candidates.as_slice() {
+                    [] => "give more of the id".to_owned(),
+                    _ => format!("give more of the id: {}", candidates.join(" or ")),
+                };
+                Self::usage(message).hint(hint).candidates(candidates)
+            }
             ServiceError::Sandbox(error) => error.into(),
             ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
                 .hint("the rules or the folders changed meanwhile; ask again"),
@@ -178,6 +215,24 @@ impl From<ServiceError> for Error {
             }
         }
     }
+}
+
+/// What lists things of a kind, where nothing is like what was named.
+fn listing(what: &str) -> Option<Hint> {
+    let hint = match what {
+        "exec" => Hint::command("offshoot execs")
+            .text(" lists commands that ran, ")
+            .then("offshoot ps")
+            .text(" those that run"),
+        "operation" => Hint::command("offshoot op log").text(" lists operations"),
+        "interrupted command" => {
+            Hint::command("offshoot recover list").text(" lists what commands left")
+        }
+        "workspace" => Hint::command("offshoot workspace list").text(" lists workspaces"),
+        "checkpoint" => Hint::command("offshoot checkpoint list").text(" lists checkpoints"),
+        _ => return None,
+    };
+    Some(hint)
 }
 
 fn binding_error(error: &BindingError, message: String) -> Error {
@@ -199,9 +254,8 @@ fn binding_error(error: &BindingError, message: String) -> Error {
                     .text(", then try again"),
                 Some(false) => work
                     .text("; or save it with ")
-                    .then("offshoot --vault")
+                    .then("offshoot vault export FILE --vault")
                     .arg(vault)
-                    .words("vault export FILE")
                     .text(", delete it with ")
                     .then("offshoot vault delete")
                     .arg(vault)
@@ -213,5 +267,34 @@ fn binding_error(error: &BindingError, message: String) -> Error {
             Hint::command("offshoot binding move / DIR").text(" says that it lies elsewhere now"),
         ),
         BindingError::Overtaken => Error::new(ExitCode::Conflict, message).hint("try again"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use offshoot_store::Id;
+
+    use super::*;
+
+    /// Errors that are rare name what they know all the same.
+    #[test]
+    fn commands_have_their_arguments() {
+        let (workspace, checkpoint) = ("my work".to_owned(), "kept".to_owned());
+        for (error, expected) in [
+            (
+                ServiceError::Vanished(Id::at(0)),
+                &["offshoot op log", "offshoot undo --vault-wide"][..],
+            ),
+            (
+                ServiceError::Moved { workspace, checkpoint },
+                &["offshoot checkpoint restore kept -w 'my work'"],
+            ),
+            (ServiceError::NoFolder, &["offshoot init", "offshoot fs export / DIR"]),
+            (ServiceError::FolderGone("/x".into()), &["offshoot binding move NAME DIR"]),
+        ] {
+            let commands = Error::from(error).hint.unwrap_or_default().commands();
+            let shown: Vec<String> = commands.iter().map(ToString::to_string).collect();
+            assert_eq!(shown, expected);
+        }
     }
 }

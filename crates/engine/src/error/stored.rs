@@ -12,7 +12,7 @@ fn frees() -> Hint {
     Hint::from("free some space: ")
         .then("offshoot gc")
         .text(" and ")
-        .then("offshoot workspace delete")
+        .then("offshoot workspace delete NAME")
         .text(" work on a full disk, too")
 }
 

@@ -37,7 +37,7 @@ impl From<VaultError> for Error {
                     "copy what you need from {}, where each layer has files below fs; then ",
                     layers.display()
                 ))
-                .then("offshoot vault delete")
+                .then("offshoot vault delete NAME")
                 .text(" and ")
                 .then("offshoot init")
                 .text(" start anew"),

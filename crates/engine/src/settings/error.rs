@@ -94,7 +94,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// A flag is not of the form `KEY=VALUE`.
-    #[error("--config {}: not of the form KEY=VALUE", quoted(flag))]
+    #[error("override {}: not of the form KEY=VALUE", quoted(flag))]
     FlagForm {
         /// What was given.
         flag: String,
@@ -126,7 +126,7 @@ pub enum SettingPlace {
     },
     /// In an environment variable of that name.
     Environment(String),
-    /// In a `--config` flag.
+    /// In a setting that was given for this call alone, such as a `--config` flag.
     Flag,
     /// As an argument of `offshoot config`.
     Command,
@@ -154,7 +154,7 @@ impl ConfigError {
                 Some(Hint::from("remove it, or ").then("offshoot undo").text(" what brought it"))
             }
             Self::NotForProjects { .. } => Some("set it in your own file if it is wanted".into()),
-            Self::FlagForm { .. } => Some("write it as in --config diff.context=5".into()),
+            Self::FlagForm { .. } => Some("write it as in diff.context=5".into()),
             Self::UnknownKey { place, key } => Some(unknown_key_hint(place, key).into()),
             Self::NoPlace => Some("set HOME, or name a file with OFFSHOOT_CONFIG".into()),
             Self::Write { .. } | Self::Syntax { .. } | Self::Value { .. } | Self::Combine(_) => {
@@ -174,7 +174,7 @@ impl fmt::Display for SettingPlace {
             Self::Environment(variable) => {
                 write!(formatter, "environment variable {}", printable(variable))
             }
-            Self::Flag => formatter.write_str("--config"),
+            Self::Flag => formatter.write_str("override"),
             Self::Command => formatter.write_str("offshoot config"),
         }
     }

@@ -74,8 +74,11 @@ impl Offshoot {
             let can_force = matches!(error, BindingError::Refused { can_force: true, .. });
             let error = Error::from(ServiceError::from(error));
             match can_force {
-                true => error
-                    .hint(Hint::command("offshoot init --force").text(" takes it in all the same")),
+                true => error.hint(
+                    Hint::command("offshoot init --force")
+                        .arg(directory.to_string_lossy())
+                        .text(" takes it in all the same"),
+                ),
                 false => error,
             }
         })

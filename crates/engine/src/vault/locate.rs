@@ -88,10 +88,17 @@ impl Offshoot {
             Belongs::Nowhere => {}
         }
         let names = self.vault_names()?;
+        // Nobody wants a vault of a whole machine or home.
+        let init = match self.check_project(here, false) {
+            Ok(()) => Hint::command("offshoot init").text(" creates a vault for this folder"),
+            Err(_) => Hint::from("go to a project's folder"),
+        };
         let hint = match names.as_slice() {
-            [] => Hint::command("offshoot init").text(" creates a vault for this folder"),
-            _ => Hint::command("offshoot init")
-                .text(format!(" creates one, or name one with --vault: {}", names.join(", "))),
+            [] => init,
+            _ => init
+                .text(", ")
+                .then("offshoot --vault NAME ...")
+                .text(format!(" names one of: {}", names.join(", "))),
         };
         let message = format!("{} belongs to no vault", host_path(here));
         Err(Error::new(ExitCode::NotFound, message).hint(hint).candidates(names))
@@ -199,5 +206,5 @@ pub fn instead(moved: &MovedFolder, here: &Path, made: &str) -> String {
 fn way(hint: Hint, moved: &MovedFolder, here: &Path) -> Hint {
     let (vault, name) = (&moved.vault.name, shown_name(&moved.binding));
     let folder = if moved.folder == here { ".".to_owned() } else { host_path(&moved.folder) };
-    hint.then("offshoot --vault").arg(vault).words("binding move").arg(name).arg(folder)
+    hint.then("offshoot binding move --vault").arg(vault).arg(name).arg(folder)
 }

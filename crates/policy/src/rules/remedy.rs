@@ -75,7 +75,9 @@ pub(crate) fn why_it_stays(rule: &RuleInfo) -> String {
         PolicyLayer::User => format!(
             "`{name}` in {file} says so, and the strictest rule of a layer counts: change it there"
         ),
-        _ => format!("no rule of the user can: `{name}` in {file} says so, a rule of the {layer}"),
+        _ => format!(
+            "no rule of the user can allow it: `{name}` in {file}, a rule of the {layer}, says so"
+        ),
     }
 }
 

@@ -143,11 +143,11 @@ impl Decider<'_> {
         let objects = self.vault.objects()?;
         let (shown, own) = (objects.blob(shown)?, objects.blob(blob)?);
         let pick = Pick { label: chosen.label(), version: &own };
-        let decided = pick.apply(&shown, &record.marker_lengths).ok_or_else(|| {
-            undecidable(
-                conflict,
-                "has markers that were changed; finish it by hand, or add --whole to take the side's file",
-            )
+        let decided = pick.apply(&shown, &record.marker_lengths);
+        let decided = decided.ok_or_else(|| ServiceError::Undecidable {
+            path: conflict.path.to_string(),
+            why: "has markers that were changed",
+            whole: true,
         })?;
         let NewContent { blob, size, .. } = self.add(&decided)?;
         let entry = Entry { body: Body::File { size, blob }, ..version.entry.clone() };
@@ -326,5 +326,5 @@ pub(super) fn remove(editor: &mut TreeEditor<'_>, path: &VaultPath) -> Result<()
 }
 
 pub(super) fn undecidable(conflict: &OpenConflict, why: &'static str) -> ServiceError {
-    ServiceError::Undecidable { path: conflict.path.to_string(), why }
+    ServiceError::Undecidable { path: conflict.path.to_string(), why, whole: false }
 }

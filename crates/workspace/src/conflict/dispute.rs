@@ -40,10 +40,7 @@ pub(super) fn chosen_side<'c>(
 fn for_base(conflict: &OpenConflict) -> Result<Option<&str>> {
     let is_elsewhere = |version: &Version| version.path != conflict.path;
     match conflict.record.versions().any(is_elsewhere) {
-        true => Err(undecidable(
-            conflict,
-            "is over a file that was somewhere else before; take a side, --from or --as-is",
-        )),
+        true => Err(undecidable(conflict, "is over a file that was somewhere else before")),
         false => Ok(None),
     }
 }
@@ -99,7 +96,7 @@ pub(super) fn check_free(
     }
 }
 
-const TAKEN: &str = "is over a file whose place has something else by now; use --from or --as-is";
+const TAKEN: &str = "is over a file whose place has something else by now";
 
 /// Gives the path to what a side has there. What else that side has of the files in question goes to where it has it.
 pub(super) fn give(
@@ -228,10 +225,7 @@ impl<'c> Dispute<'c> {
         match open.as_slice() {
             [] => Ok(None),
             [at] => Ok(Some(*at)),
-            _ => Err(undecidable(
-                self.conflict,
-                "is over several files that all sides changed; use --from or --as-is",
-            )),
+            _ => Err(undecidable(self.conflict, "is over several files that all sides changed")),
         }
     }
 

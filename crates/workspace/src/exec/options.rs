@@ -50,6 +50,8 @@ pub struct RuntimeOptions {
 pub struct FurtherHints {
     /// What to do where the error itself says nothing.
     pub otherwise: Option<Hint>,
+    /// What a command can do beside what the error says.
+    pub besides: Option<Hint>,
     /// What to do about what the command wrote, where that was set aside.
     pub set_aside: Option<Hint>,
 }

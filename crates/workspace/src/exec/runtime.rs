@@ -402,8 +402,11 @@ impl<'a> ProxyRuntime<'a> {
         if let Some((code, _)) = not_executed(&error) {
             result.exit_code = Some(code.number().into());
         }
-        let mut further =
-            FurtherHints { otherwise: absent_directory(&error, result), set_aside: None };
+        let mut further = FurtherHints {
+            otherwise: absent_directory(&error, result),
+            besides: waiting(&error).filter(|_| request.wait.is_none()),
+            set_aside: None,
+        };
         if self.vault.has_note(&result.id) {
             result.recoverable = true;
             further.set_aside = Some(set_aside(&result.id));
@@ -472,6 +475,13 @@ fn absent_directory(error: &ServiceError, result: &ExecutionResult) -> Option<Hi
             .arg(workspace)
             .text(" brings it in"),
     )
+}
+
+/// How to run a command as soon as whoever keeps its workspace busy is done.
+fn waiting(error: &ServiceError) -> Option<Hint> {
+    let ServiceError::Busy { workspace, .. } = error else { return None };
+    let hint = Hint::command("offshoot exec --wait=30s -w").arg(workspace).words("-- CMD");
+    Some(hint.text(" waits for it"))
 }
 
 /// What a command cannot do where the kernel tells nobody about its renames.

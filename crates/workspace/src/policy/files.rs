@@ -31,8 +31,13 @@ impl PolicyFile {
         }
     }
 
+    /// What it is called where something in it is wrong.
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
     fn source(&self, text: String) -> LayerSource {
-        let named = Some(NamedText { name: self.path.display().to_string(), text });
+        let named = Some(NamedText { name: self.name(), text });
         let (toml, rego) = match self.language() {
             PolicyLanguage::Toml => (named, None),
             PolicyLanguage::Rego => (None, named),
@@ -61,8 +66,13 @@ pub enum PolicyFileError {
         limit: u64,
     },
     /// The rules are wrong.
-    #[error(transparent)]
-    Rules(#[from] PolicyError),
+    #[error("{error}")]
+    Rules {
+        /// What is wrong.
+        error: PolicyError,
+        /// The files that it is wrong in.
+        files: Vec<PolicyFile>,
+    },
 }
 
 /// Rules are written by people; anything larger is a mistake.
@@ -123,7 +133,13 @@ impl PolicyFiles {
                 layers.push(file.source(text));
             }
         }
-        Ok(Policy::new(&PolicyOptions { layers, rego_timeout: self.rego_timeout })?)
+        let policy = Policy::new(&PolicyOptions { layers, rego_timeout: self.rego_timeout });
+        policy.map_err(|error| {
+            let is_wrong =
+                |file: &&PolicyFile| error.problems.iter().any(|it| it.file == file.name());
+            let files = self.files.iter().filter(is_wrong).cloned().collect();
+            PolicyFileError::Rules { error, files }
+        })
     }
 }
 

@@ -23,8 +23,14 @@ y  commit this
 n  leave this in the workspace
 a  commit this and everything after it in this file
 d  leave this and everything after it in this file
-s  split this into smaller pieces
-e  edit these lines; the edited lines are committed, the workspace keeps its own
+";
+
+const SPLIT_HELP: &str = "s  split this into smaller pieces\n";
+
+const EDIT_HELP: &str =
+    "e  edit these lines; the edited lines are committed, the workspace keeps its own\n";
+
+const LAST_HELP: &str = "\
 q  leave this and everything after it
 ?  this help
 ";
@@ -163,11 +169,16 @@ fn ask_about(context: &Context, item: &mut Item) -> Result<bool> {
 fn ask(context: &Context, item: &mut Item, at: usize) -> Result<Next> {
     let shown: String = piece_lines(item, at).iter().map(|line| line.painted() + "\n").collect();
     context.output.text(&shown)?;
+    // A file that is binary or deleted has nothing to split or to edit.
+    let splits = matches!(item.pieces[at].kind, PieceKind::Lines(_));
+    let edits = item.editable(at).is_some();
     let question = format!(
-        "({}/{}) commit this {} [y,n,q,a,d,s,e,?]? ",
+        "({}/{}) commit this {} [y,n,q,a,d,{}{}?]? ",
         at + 1,
         item.pieces.len(),
-        item.pieces[at].kind.word()
+        item.pieces[at].kind.word(),
+        if splits { "s," } else { "" },
+        if edits { "e," } else { "" }
     );
     context.output.text(&paint(NAME, &question))?;
     let Some(answer) = read_answer() else { return Ok(Next::End) };
@@ -194,7 +205,9 @@ fn ask(context: &Context, item: &mut Item, at: usize) -> Result<Next> {
         }
         "e" => edit_piece(context, item, at)?,
         _ => {
-            context.output.text(HELP)?;
+            let split = if splits { SPLIT_HELP } else { "" };
+            let edit = if edits { EDIT_HELP } else { "" };
+            context.output.text(&format!("{HELP}{split}{edit}{LAST_HELP}"))?;
             Next::Again
         }
     })

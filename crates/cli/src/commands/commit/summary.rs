@@ -11,14 +11,14 @@ use offshoot_engine::wire;
 use offshoot_protocol::{Goal, WayOnDoc};
 
 use crate::error::Result;
-use crate::render::listing::{EXPAND, Listing, SHOW_METADATA, STATUS_METADATA, folded_texts};
+use crate::render::listing::{
+    EXPAND, Listing, folded_texts, show_expanded, show_metadata, status_metadata,
+};
 use crate::render::way_on::{self, take_back};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many paths are named one by one.
 pub(crate) const MOST_NAMED: usize = 16;
-/// How to see all of what was committed.
-const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 /// At most so many paths of what is held back for one reason.
 const MOST_HELD: usize = 4;
 
@@ -53,8 +53,8 @@ fn done(outcome: &Brought, noise: Option<&mut Noise<'_>>) -> Result<String> {
         return Ok(format!("nothing to commit from {name}\n"));
     }
     let (hint, metadata_hint) = match outcome.dry_run {
-        true => (EXPAND, STATUS_METADATA),
-        false => (SHOW_HEAD, SHOW_METADATA),
+        true => (EXPAND.to_owned(), status_metadata(&outcome.workspace)),
+        false => (show_expanded("head"), show_metadata("head")),
     };
     let brought = Listing::new(&outcome.brought, noise)?;
     let brought = brought.and_metadata(outcome.metadata.iter().collect(), metadata_hint);
@@ -66,7 +66,7 @@ fn done(outcome: &Brought, noise: Option<&mut Noise<'_>>) -> Result<String> {
         (false, true) => format!("everything from {name} was in the folder already\n"),
         (false, false) => format!("{} {name}: {counts}\n", paint(GOOD, "committed")),
     };
-    text.push_str(&brought.lines("  ", MOST_NAMED, hint));
+    text.push_str(&brought.lines("  ", MOST_NAMED, &hint));
     if outcome.meanwhile_own > 0 {
         let files = render::count(outcome.meanwhile_own, "file");
         let line = format!("{files} also changed in the folder; both changes are kept");

@@ -2,18 +2,20 @@
 
 use offshoot_engine::exec::{ExecutionResult, RuntimeOptions};
 use offshoot_engine::settings::format_duration;
+use offshoot_protocol::Hint;
 
 use super::ask::Ask;
 use super::setup::OpenProject;
 use std::path::PathBuf;
 
 use crate::context::Context;
+use crate::invocation;
 
 /// What the last words about an exec need to know beside its envelope.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
-    /// The options that a further command needs to mean the same workspace, with a blank before each.
-    pub(super) options: String,
+    /// The workspace that a further command has to name.
+    pub(super) workspace: Option<String>,
     /// The limit of time that was in force, and who set it.
     pub(super) limit: String,
     /// The option that gives more time, to whom the usual time is too short.
@@ -31,7 +33,7 @@ impl Closing {
         let signal = options.signals.as_ref().and_then(|signals| signals.asked_by());
         let (limit, longer) = limit(ask);
         Self {
-            options: String::new(),
+            workspace: None,
             limit,
             longer,
             signal,
@@ -40,7 +42,7 @@ impl Closing {
         }
     }
 
-    /// With the options for a further command.
+    /// With the workspace that a further command has to name, where it does not mean that without being told.
     pub(super) fn naming(
         mut self,
         context: &Context,
@@ -50,12 +52,18 @@ impl Closing {
         if let Some((_, name)) = &result.workspace
             && !context.means_workspace(&place.vault.vault, name)
         {
-            self.options = format!(" -w {name}");
-        }
-        if context.names_vault_here() {
-            self.options.push_str(&format!(" --vault {}", place.vault.name));
+            self.workspace = Some(name.clone());
         }
         self
+    }
+
+    /// A command to type next, about the workspace.
+    pub(super) fn next(&self, command: &str) -> String {
+        let hint = Hint::command(command);
+        invocation::next(match &self.workspace {
+            Some(workspace) => hint.words("-w").arg(workspace),
+            None => hint,
+        })
     }
 }
 

@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use offshoot_engine::exec::DiscardedFiles;
+use offshoot_protocol::Hint;
 
+use crate::invocation::next;
 use crate::render::{BAD, count, host_path, paint};
 
 /// At most so many are named.
@@ -26,9 +28,12 @@ pub(super) fn line(discarded: &DiscardedFiles) -> Option<String> {
     }
     let keep = match folder {
         Some(folder) => {
-            let made = if folder.is_dir() { "" } else { "mkdir DIR && " };
-            let keep = format!("{made}offshoot binding add DIR").replace("DIR", &shown(folder));
-            format!("to keep such files: {keep}")
+            let add = next(Hint::command("offshoot binding add").arg(shown(folder)));
+            let made = match folder.is_dir() {
+                true => String::new(),
+                false => format!("{} && ", next(Hint::command("mkdir").arg(shown(folder)))),
+            };
+            format!("to keep such files: {made}{add}")
         }
         None => "only files in the project are kept".to_owned(),
     };

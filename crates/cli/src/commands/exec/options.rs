@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use offshoot_engine::exec::ExecutionTimeout;
 use offshoot_engine::settings::parse_duration;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
@@ -37,7 +38,7 @@ pub(crate) struct Options {
     #[arg(long, value_parser = words::<CheckpointMode>(), default_value_t)]
     pub(super) checkpoint: CheckpointMode,
     /// Pass a variable on, or set one: NAME or NAME=VALUE
-    #[arg(short, long, value_name = "NAME[=VALUE]")]
+    #[arg(short, long, value_name = "NAME[=VALUE]", value_parser = OsStringValueParser::new().try_map(variable))]
     pub(super) env: Vec<OsString>,
     /// Wait until the workspace is free, at most for TIME
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
@@ -61,6 +62,14 @@ impl Options {
     pub(super) fn can_join(&self) -> bool {
         let as_usual = self.checkpoint == CheckpointMode::Auto;
         as_usual && self.wait.is_none() && self.driver.is_none() && !self.verify && !self.no_cache
+    }
+}
+
+/// A variable that is passed on or set: it has a name.
+fn variable(item: OsString) -> Result<OsString, &'static str> {
+    match item.as_encoded_bytes().first() {
+        None | Some(b'=') => Err("the name of the variable is missing"),
+        Some(_) => Ok(item),
     }
 }
 

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult};
 use offshoot_engine::policy::{Verdict, suggestion};
-use offshoot_protocol::ErrorBody;
+use offshoot_protocol::{ErrorBody, Hint};
 
 use super::closing::Closing;
 use super::discarded;
 use super::form::Form;
+use crate::invocation;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
@@ -51,22 +52,23 @@ pub(super) fn text(
     text.push_str(&format!("{dim} {name}{}\n", paint(DIM, &format!(": {changed}"))));
     if result.conflicts > 0 {
         let open = render::count(result.conflicts, "conflict");
-        let see = format!(" to decide: offshoot conflicts -w {workspace}");
+        let see = Hint::command("offshoot conflicts -w").arg(workspace);
+        let see = format!(" to decide: {}", invocation::next(see));
         text.push_str(&format!("{}{}\n", paint(BAD, &open), paint(DIM, &see)));
     }
     if result.changes.is_empty() {
         return text;
     }
     if form == Form::Person {
-        let hint = format!("`offshoot status --expand{}` lists all files", closing.options);
+        let hint = format!("`{}` lists all files", closing.next("offshoot status --expand"));
         text.push_str(&changes.lines("  ", MOST_NAMED, &hint));
     }
     let mut next = vec!["review", "commit", "undo"];
     if form == Form::Person {
         next.push("discard");
     }
-    let options = &closing.options;
-    let next = next.iter().map(|word| format!("{word}: offshoot {word}{options}"));
+    let next =
+        next.iter().map(|word| format!("{word}: {}", closing.next(&format!("offshoot {word}"))));
     let next = next.collect::<Vec<_>>().join("   ");
     text.push_str(&format!("{}\n", paint(DIM, &next)));
     text

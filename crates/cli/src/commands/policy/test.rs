@@ -57,7 +57,7 @@ fn document(files: &PolicyFiles) -> Result<PolicyTestDoc> {
             document.examples = policy.example_count() as u64;
             document.warnings = policy.warnings().iter().map(ToString::to_string).collect();
         }
-        Err(PolicyFileError::Rules(error)) => {
+        Err(PolicyFileError::Rules { error, .. }) => {
             document.problems = error.problems.iter().map(ToString::to_string).collect();
         }
         Err(error) => return Err(error.into()),

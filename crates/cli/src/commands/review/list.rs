@@ -10,7 +10,7 @@ use offshoot_protocol::ReviewListDoc;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::listing::{EXPAND, STATUS_METADATA, metadata_line, place_text};
+use crate::render::listing::{EXPAND, metadata_line, place_text, status_metadata};
 use crate::render::{self, BAD, DIM, WARN, paint};
 
 /// Prints them for programs: every one, with what a commit would say about repositories.
@@ -42,7 +42,8 @@ pub(crate) fn print(
     let preview = context.preview(vault, workspace, false)?;
     let mut out = text(review);
     out.extend(
-        metadata_line(&preview.summary.telling_metadata(), STATUS_METADATA).map(|it| it + "\n"),
+        metadata_line(&preview.summary.telling_metadata(), &status_metadata(&workspace.name))
+            .map(|it| it + "\n"),
     );
     out.push_str(&render::git::notes(&preview.proposal.git, "yours"));
     if let Some(why) = &preview.refused {

@@ -8,10 +8,12 @@ use offshoot_engine::file::VaultPath;
 use offshoot_engine::status::WorkspaceStatus;
 use offshoot_engine::text::display_bytes;
 use offshoot_engine::wire;
+use offshoot_protocol::Hint;
 
 use crate::commands::commit::{conflict_lines, held_lines};
 use crate::commands::conflicts;
 use crate::error::Result;
+use crate::invocation::{self, next_in};
 use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::{self, BAD, DIM, NAME, WARN, paint};
 
@@ -39,7 +41,7 @@ pub(super) fn long(
     if status.behind > 0 {
         let name = &status.workspace.name;
         let line = format!("the folder has changes that {name} does not have");
-        let pull = format!(": `offshoot pull -w {name}` brings them");
+        let pull = format!(": `{}` brings them", next_in(name, "offshoot pull"));
         out.push_str(&format!("{}{}\n", paint(WARN, &line), paint(DIM, &pull)));
     }
     if !status.conflicts.is_empty() {
@@ -90,8 +92,9 @@ pub(super) fn gone(vault: &str, folders: &[Binding]) -> String {
     let line = |folder: &Binding| {
         let line = format!("the folder {} is gone", display_bytes(&folder.path));
         let name = if folder.is_first() { "/" } else { &folder.name };
-        let next =
-            format!("; `offshoot --vault {vault} binding move {name} DIR` says where it is now");
+        let moved =
+            Hint::command("offshoot binding move --vault").arg(vault).arg(name).words("DIR");
+        let next = format!("; `{}` says where it is now", invocation::next(moved));
         format!("{}{}\n", paint(WARN, &line), paint(DIM, &next))
     };
     gone.map(line).collect()
@@ -107,11 +110,13 @@ fn next(status: &WorkspaceStatus) -> String {
         return String::new();
     }
     if !status.preview.proposal.conflicts.is_empty() {
-        return format!("{}\n", paint(DIM, &format!("resolve: offshoot pull -w {name}")));
+        let pull = next_in(name, "offshoot pull");
+        return format!("{}\n", paint(DIM, &format!("resolve: {pull}")));
     }
+    let review = next_in(name, "offshoot review");
     let text = match status.folders.is_empty() || status.folders.iter().any(Binding::is_gone) {
-        true => format!("review: offshoot review -w {name}"),
-        false => format!("review: offshoot review -w {name}   commit: offshoot commit -w {name}"),
+        true => format!("review: {review}"),
+        false => format!("review: {review}   commit: {}", next_in(name, "offshoot commit")),
     };
     format!("{}\n", paint(DIM, &text))
 }

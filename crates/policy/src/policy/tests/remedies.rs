@@ -83,7 +83,7 @@ fn what_no_rule_can_allow_is_told() {
     let deny = rule("deny", r#"prefix = ["docker"]"#);
     assert_eq!(
         advice(&[project(&deny)], "docker run x"),
-        "no rule of the user can: `deny-prefixdocker` in project.toml says so, a rule of the project"
+        "no rule of the user can allow it: `deny-prefixdocker` in project.toml, a rule of the project, says so"
     );
     assert_eq!(
         advice(&[user(&deny)], "docker run x"),
