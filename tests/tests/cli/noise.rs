@@ -166,7 +166,8 @@ fn a_patch_of_work_with_commits_can_be_applied() {
     // A document has the same patch, and all of the changes.
     assert_eq!(place.json(&["diff", "fix", "--patch"])["patch"], patch.as_str());
     let all = place.json(&["diff", "fix", "--patch", "--expand"])["patch"].clone();
-    assert!(all.as_str().unwrap().contains("b/node_modules/left/2"), "{all}");
+    // Objects of git may be no text.
+    assert!(all.to_string().contains("b/node_modules/left/2"), "{all}");
 }
 
 #[needs(Overlay, UserNamespace, "git")]
