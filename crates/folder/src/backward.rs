@@ -1,5 +1,7 @@
 //! From after to before, as far as a folder came. What somebody did since stays.
 
+use offshoot_vault::Result;
+
 use crate::folder::Spot;
 use crate::forward::holds;
 use crate::ground::{Ground, Site};
@@ -8,7 +10,6 @@ use crate::rewritten::Rewritten;
 use crate::stamp::Stamp;
 use crate::step::{Action, Step};
 use crate::touch;
-use offshoot_vault::Result;
 
 /// How a step was taken back.
 #[derive(Debug, Default, PartialEq, Eq)]

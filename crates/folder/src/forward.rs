@@ -1,12 +1,13 @@
 //! From before to after: each step is one rename, looked at before and after.
 
+use offshoot_vault::Result;
+
 use crate::folder::Spot;
 use crate::ground::{Ground, Site};
 use crate::problem::Kept;
 use crate::stamp::{Look, Stamp};
 use crate::step::{Action, Attributes, Step};
 use crate::touch;
-use offshoot_vault::Result;
 
 /// How a step went.
 #[derive(Debug, PartialEq, Eq)]

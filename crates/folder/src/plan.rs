@@ -118,9 +118,7 @@ impl ApplyPlan {
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
-}
 
-impl ApplyPlan {
     /// Says what it takes to bring folders from the state `before`, which they have, to `after`, and everything that stands
     /// in the way. Reads only.
     pub fn new(
@@ -179,7 +177,7 @@ impl ApplyPlan {
 
 /// The directory of a tree that holds what belongs to Offshoot.
 fn own_path() -> VaultPath {
-    bound_path().parent().expect("it lies in that directory")
+    bound_path().parent().expect("bound folders lie in it")
 }
 
 /// The directory that holds other folders may be in the tree alone; what else comes into it needs it on disk.
