@@ -3,6 +3,7 @@
 mod acl;
 mod copy;
 mod remove;
+mod sync;
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,6 +19,7 @@ use crate::attributes::{Mtime, Xattr};
 pub use acl::{ACL, mode_beside, mode_without, mode_without_acl, narrow};
 pub use copy::{CopyError, copy_contents, is_sparse};
 pub use remove::remove_tree;
+pub use sync::syncs_each;
 
 /// What `user.overlay.` xattrs are called inside a layer, where overlayfs reads the plain ones itself.
 const OVERLAY: &[u8] = b"user.overlay.";

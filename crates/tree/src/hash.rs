@@ -1,8 +1,14 @@
 //! The hashes that name things.
 
 use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
 use offshoot_store::Hash;
+
+/// What is read at once of a long file.
+const LONGEST_BUFFER: usize = 1 << 20;
 
 macro_rules! hash_type {
     ($(#[$doc:meta])* $name:ident) => {
@@ -52,6 +58,23 @@ impl BlobId {
     /// The id of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The id of a file's bytes, from its start.
+    pub fn of_file(file: &File) -> io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        // Most files are short, and a long buffer would cost more than reading them.
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(LONGEST_BUFFER);
+        let mut buffer = vec![0u8; length.saturating_add(1).min(LONGEST_BUFFER)];
+        let mut at = 0;
+        loop {
+            let got = file.read_at(&mut buffer, at)?;
+            if got == 0 {
+                return Ok(Self(*hasher.finalize().as_bytes()));
+            }
+            hasher.update(&buffer[..got]);
+            at += got as u64;
+        }
     }
 }
 

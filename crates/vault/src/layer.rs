@@ -35,4 +35,4 @@ pub use stack::Stack;
 pub use sweep::LeftoverSize;
 pub use upper::Upper;
 
-pub(crate) use stage::{LayerKind, LayerStage, syncs_each};
+pub(crate) use stage::{LayerKind, LayerStage};

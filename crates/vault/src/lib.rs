@@ -6,7 +6,7 @@
 
 mod actor;
 mod ancestry;
-mod apply;
+mod applies;
 mod archive;
 mod audit;
 mod caches;
@@ -21,6 +21,7 @@ mod gate;
 mod gc;
 mod hold;
 mod import;
+mod journal;
 mod layer;
 mod links;
 mod lock;
@@ -39,14 +40,6 @@ mod usage;
 mod vault;
 
 pub use actor::Actor;
-pub use apply::ground::is_staging;
-pub use apply::plan::ApplyPlan;
-pub use apply::problem::{ApplyError, ApplyNote, ApplyProblem, Kept};
-pub use apply::rewritten::IsRewritten;
-pub use apply::shared::SharedLock;
-pub use apply::target::{ApplyOptions, ApplyTarget};
-pub use apply::unfinished::{Came, ClearedApply, UnfinishedApplies};
-pub use apply::{Apply, FolderLock};
 pub use archive::Archived;
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};
 pub use check::repair::RepairReport;
@@ -60,15 +53,22 @@ pub use gc::due::{GcDue, GcSchedule, LastCollection};
 pub use gc::pack::PackReport;
 pub use gc::report::{GcOptions, GcReport, Taken};
 pub use import::Imported;
+pub use import::cache::unsettled_for;
 pub use import::ignore::FILE as IGNORE_FILE;
 pub use import::options::{ImportOptions, Progress};
 pub use import::report::{ImportReport, SkipReason, Skipped};
+pub use journal::{
+    Came, FolderRecord, Journal, JournalBytes, StagingRecord, is_staging, staging_name,
+};
 pub use layer::{
     Access, Adopted, CaptureWay, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote,
     Leftover, LeftoverShape, LeftoverSize, LinkLimit, OutputReader, OutputWriter, Placed,
     PlainAccess, Preview, Rebuilt, RunningExec, Stack, Upper, UpperOwner,
 };
+pub use lock::folders::FolderLock;
+pub use lock::shared::SharedLock;
 pub use lock::workspace::{CompactionLock, WorkspaceLock, WorkspaceShare};
+pub use materialize::Materializer;
 pub use name::{NameError, check_name, name_from};
 pub use operation::{
     CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,

@@ -1,5 +1,7 @@
 //! Files that are locked, and waited for.
 
+pub(crate) mod folders;
+pub(crate) mod shared;
 pub(crate) mod vault_lock;
 pub(crate) mod workspace;
 
@@ -13,12 +15,12 @@ use offshoot_store::file_lock::{self, LockKind};
 use crate::error::{Result, io_error};
 
 /// Takes a file for oneself, waiting for others up to `wait`, or for as long as it takes without one.
-pub(crate) fn take(path: &Path, wait: Option<Duration>) -> Result<File> {
+fn take(path: &Path, wait: Option<Duration>) -> Result<File> {
     take_for(path, wait, path)
 }
 
 /// The same of a file that stands for something else, which is named where it is not free in time.
-pub(crate) fn take_for(path: &Path, wait: Option<Duration>, what: &Path) -> Result<File> {
+fn take_for(path: &Path, wait: Option<Duration>, what: &Path) -> Result<File> {
     let held = open(path)?;
     if wait_for(&held, path, LockKind::Alone, wait)? {
         return Ok(held);

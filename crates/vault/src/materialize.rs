@@ -24,8 +24,6 @@ use crate::layer::LayerStage;
 
 /// Makes a directory of a layer hide what is below it.
 const OPAQUE: &str = "user.overlay.opaque";
-/// What is read at once of a long file.
-const LONGEST_BUFFER: usize = 1 << 20;
 /// Names of one directory that a worker takes at once.
 const AT_ONCE: usize = 32;
 
@@ -45,7 +43,7 @@ pub(crate) enum Purpose<'a> {
 
 /// Writes parts of trees below one directory.
 #[derive(Debug)]
-pub(crate) struct Materializer<'a> {
+pub struct Materializer<'a> {
     objects: &'a Objects,
     /// The host path of the top, for errors.
     top: PathBuf,
@@ -89,13 +87,12 @@ impl<'a> Materializer<'a> {
         Ok(Self::at(objects, top_fd, top, purpose))
     }
 
-    /// Writes below a directory that is open already.
-    pub(crate) fn at(
-        objects: &'a Objects,
-        top_fd: OwnedFd,
-        top: &Path,
-        purpose: Purpose<'a>,
-    ) -> Self {
+    /// Writes for people and programs below a directory that is open already. `owners` gives files their recorded ones.
+    pub fn export_to(objects: &'a Objects, top_fd: OwnedFd, top: &Path, owners: bool) -> Self {
+        Self::at(objects, top_fd, top, Purpose::Export { owners })
+    }
+
+    fn at(objects: &'a Objects, top_fd: OwnedFd, top: &Path, purpose: Purpose<'a>) -> Self {
         let groups = Mutex::new(HashMap::new());
         let (again, elsewhere) = (BTreeSet::new(), HashMap::new());
         Self { objects, top: top.to_owned(), purpose, top_fd, again, elsewhere, groups }
@@ -112,7 +109,7 @@ impl<'a> Materializer<'a> {
     }
 
     /// Writes one entry with everything beneath it; it must not be there yet.
-    pub(crate) fn entry(&self, entry: &Entry) -> Result<()> {
+    pub fn entry(&self, entry: &Entry) -> Result<()> {
         if entry.directory().is_none() {
             return self.leaf(self.top_fd.as_fd(), &[], entry);
         }
@@ -265,24 +262,6 @@ impl<'a> Materializer<'a> {
 fn find<'e>(entries: &'e [Entry], name: &[u8]) -> Option<&'e Entry> {
     let found = entries.binary_search_by(|entry| entry.name.as_slice().cmp(name));
     found.ok().map(|at| &entries[at])
-}
-
-/// The blob id of a file's bytes, from its start.
-pub(crate) fn hash_file(file: &File) -> std::io::Result<BlobId> {
-    use std::os::unix::fs::FileExt;
-    let mut hasher = blake3::Hasher::new();
-    // Most files are short, and a long buffer would cost more than reading them.
-    let length = usize::try_from(file.metadata()?.len()).unwrap_or(LONGEST_BUFFER);
-    let mut buffer = vec![0u8; length.saturating_add(1).min(LONGEST_BUFFER)];
-    let mut at = 0;
-    loop {
-        let got = file.read_at(&mut buffer, at)?;
-        if got == 0 {
-            return Ok(BlobId(*hasher.finalize().as_bytes()));
-        }
-        hasher.update(&buffer[..got]);
-        at += got as u64;
-    }
 }
 
 /// Where the bytes of a file of a layer are, below a layer that holds bytes for it, if they are not in it.

@@ -230,7 +230,7 @@ impl Vault {
     }
 
     /// Marks this process as one that writes; called before anything is changed.
-    pub(crate) fn enter(&self) -> Result<()> {
+    pub fn enter(&self) -> Result<()> {
         self.check_writable()?;
         let mut presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner);
         if presence.is_none() {

@@ -4,8 +4,6 @@
 
 #[path = "vault/adopt.rs"]
 mod adopt;
-#[path = "vault/apply.rs"]
-mod apply;
 #[path = "vault/bases.rs"]
 mod bases;
 #[path = "vault/bound.rs"]

@@ -1,6 +1,6 @@
 //! Commit and pull: what workspaces changed comes into the bound folders, and what changed there into workspaces.
 //!
-//! The vault changes folders (`Vault::stage_apply`) and merges states; here is decided what to change. Every step is specified in
+//! `offshoot-folder` changes folders and `offshoot-tree` merges states; here is decided what to change. Every step is specified in
 //! `docs/design/commit.md`.
 
 mod apply;

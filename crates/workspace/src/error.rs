@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use offshoot_folder::ApplyError;
 use offshoot_host::HostError;
 use offshoot_mount::MountError;
 use offshoot_sandbox::SandboxError;
 use offshoot_store::{CutShort, Id, IdPrefix};
 use offshoot_tree::TreeError;
-use offshoot_vault::{ApplyError, NameError, VaultError, VaultRegistryError};
+use offshoot_vault::{NameError, VaultError, VaultRegistryError};
 
 use crate::binding::BindingError;
 

@@ -25,6 +25,7 @@ const SURFACE: &[&str] = &["offshoot-engine", "offshoot-protocol"];
 
 /// What tests from outside may look into, and what says which of them can run.
 const INSIDE: &[&str] = &[
+    "offshoot-folder",
     "offshoot-host",
     "offshoot-machine",
     "offshoot-mount",
@@ -61,6 +62,12 @@ pub(crate) const RULES: &[Rule] = &[
         tests_may_use: &["offshoot-needs", "offshoot-tests", "offshoot-text"],
         ..NOTHING
     },
+    Rule {
+        name: "offshoot-folder",
+        uses: &["offshoot-host", "offshoot-store", "offshoot-tree", "offshoot-vault"],
+        tests_may_use: &["offshoot-needs", "offshoot-tests"],
+        ..NOTHING
+    },
     Rule { name: "offshoot-sandbox", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule {
         // Stacks and directories: who runs commands in them is above.
@@ -78,6 +85,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "offshoot-workspace",
         uses: &[
+            "offshoot-folder",
             "offshoot-host",
             "offshoot-mount",
             "offshoot-policy",
@@ -94,6 +102,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "offshoot-engine",
         uses: &[
+            "offshoot-folder",
             "offshoot-host",
             "offshoot-mount",
             "offshoot-policy",

@@ -3,8 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
+use offshoot_folder::ApplyNote;
 use offshoot_protocol::SettleOutcome;
-use offshoot_vault::{ApplyNote, Vault};
+use offshoot_vault::Vault;
 use offshoot_workspace::{
     CommitEvent, CommitOptions, Direction, GitDirectoryOptions, Settled, settle_interrupted,
 };

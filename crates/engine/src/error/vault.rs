@@ -1,8 +1,9 @@
 //! Errors of vaults as people see them.
 
+use offshoot_folder::ApplyError;
 use offshoot_protocol::{ExitCode, Hint};
 use offshoot_tree::PathError;
-use offshoot_vault::{ApplyError, NameError, VaultError, VaultRegistryError};
+use offshoot_vault::{NameError, VaultError, VaultRegistryError};
 
 use super::Error;
 use super::stored::lists_damage;

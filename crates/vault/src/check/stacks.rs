@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use super::{CheckDepth, Checker};
 use crate::error::{Result, VaultError, io_error};
-use crate::materialize::{bytes_elsewhere, hash_file};
+use crate::materialize::bytes_elsewhere;
 use crate::vault::Vault;
 
 /// Something that a layer holds, and where.
@@ -236,7 +236,7 @@ impl Look<'_> {
 
     fn holds(&self, file: &File, blob: &BlobId) -> Result<bool, Errno> {
         let is_enough = self.depth == CheckDepth::Structure;
-        Ok(is_enough || hash_file(file).map_err(errno)? == *blob)
+        Ok(is_enough || BlobId::of_file(file).map_err(errno)? == *blob)
     }
 }
 

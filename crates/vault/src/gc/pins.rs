@@ -9,7 +9,7 @@ use offshoot_store::{Hash, Id};
 use offshoot_tree::RootId;
 
 use super::mark::Marks;
-use crate::apply::unfinished::pinned_roots;
+use crate::applies::pinned_roots;
 use crate::error::{Result, VaultError, io_error};
 use crate::layer::ExecNote;
 use crate::vault::Vault;

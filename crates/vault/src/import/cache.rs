@@ -65,7 +65,7 @@ impl State {
 
 /// How long until a change to a file that `stat` saw is sure to show in its times; `None` where it is already. The clock
 /// of another machine may be ahead: then there is nothing to wait for.
-pub(crate) fn unsettled_for(stat: &Stat) -> Option<Duration> {
+pub fn unsettled_for(stat: &Stat) -> Option<Duration> {
     let state = State::of(stat);
     let age = nanoseconds(Mtime::now()) - nanoseconds(state.ctime);
     let left = (0..state.tick()).contains(&age).then(|| state.tick() - age)?;

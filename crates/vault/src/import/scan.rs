@@ -22,8 +22,8 @@ use rustix::fs::{self, AtFlags, FileType, OFlags, Stat};
 use super::ignore::{FILE as IGNORE_FILE, Ignores};
 use super::options::ImportOptions;
 use super::report::{SkipReason, Skipped};
-use crate::apply::ground::is_staging;
 use crate::error::{Result, io_error};
+use crate::journal::is_staging;
 use crate::refs::{BOUND, OWN};
 
 /// A directory of more entries than this is looked at by several workers.

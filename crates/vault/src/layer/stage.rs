@@ -15,13 +15,6 @@ use rustix::io::Errno;
 use super::note::{ExecNote, NOTE, OUTPUT, PLACED};
 use crate::error::{Result, io_error};
 
-/// Up to this many files and directories are synced one by one.
-const SYNC_FEW: u64 = 8;
-/// Up to this many are, where others have much to write: syncing all of a file system waits for them too.
-const SYNC_EACH: u64 = 500;
-/// Above this, others have much to write.
-const MUCH_KIB: u64 = 64 * 1024;
-
 /// What a layer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LayerKind {
@@ -211,27 +204,11 @@ fn remove_beside(staged: &Path) -> std::io::Result<()> {
 /// system at once, and that takes long only beside much that others have written. A user's own files may be closed to them; then all at once.
 fn sync_layer(staged: &Path, files: u64) -> Result<()> {
     let top = disk::open_dir(staged).map_err(io_error("open", staged))?;
-    let synced = if syncs_each(files) { sync_each(top.as_fd()) } else { Err(Errno::ACCESS) };
+    let synced = if disk::syncs_each(files) { sync_each(top.as_fd()) } else { Err(Errno::ACCESS) };
     match synced {
         Err(Errno::ACCESS) => rustix::fs::syncfs(&top).map_err(io_error("sync", staged)),
         other => other.map_err(io_error("sync", staged)),
     }
-}
-
-/// Whether so many files and directories are better synced one by one than by syncing their file system.
-pub(crate) fn syncs_each(files: u64) -> bool {
-    files <= SYNC_FEW || (files <= SYNC_EACH && unwritten_kib() > MUCH_KIB)
-}
-
-/// How much this machine has yet to write to its disks.
-fn unwritten_kib() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_ascii_whitespace().next()?.parse::<u64>().ok()
-    };
-    // Where it cannot be known it may be much.
-    field("Dirty:").zip(field("Writeback:")).map_or(u64::MAX, |(dirty, writing)| dirty + writing)
 }
 
 /// Syncs every file and directory of a small layer, and its name. What lies beside its files need not outlive a power cut.

@@ -10,7 +10,7 @@ use offshoot_tree::{BlobId, BlobReader, Body, Entry, Meta, TreeError};
 use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
-use super::{Materializer, Purpose, Written, hash_file};
+use super::{Materializer, Purpose, Written};
 use crate::error::{Result, VaultError, io_error};
 
 /// Files up to this length are read, hashed and written in one piece.
@@ -99,7 +99,7 @@ impl Materializer<'_> {
             let sparse = fs::fstat(&source).is_ok_and(|stat| disk::is_sparse(&stat));
             if sparse || size > ONE_PIECE {
                 disk::copy_contents(&source, file, size).map_err(io_error("write", &host()))?;
-                let found = hash_file(file).map_err(io_error("read", &host()))?;
+                let found = BlobId::of_file(file).map_err(io_error("read", &host()))?;
                 return self.verify(blob, &found, &place);
             }
             let bytes = BlobReader::of_file(*blob, source, place).into_bytes()?;

@@ -9,7 +9,7 @@ use offshoot_host::disk;
 use offshoot_store::Id;
 
 use super::{Result, VaultRegistry, VaultRegistryError, entries, read_link};
-use crate::apply::unfinished::half_changed;
+use crate::applies::half_changed;
 use crate::error::{VaultError, io_error};
 use crate::layer::running_below;
 use crate::lock::vault_lock::VaultLock;

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use offshoot_store::Id;
 use offshoot_tree::Body;
 use offshoot_vault::{
-    ApplyOptions, ApplyTarget, Binding, CheckDepth, GcOptions, ImportOptions, Imported, SkipReason,
-    Vault, VaultError, bound_path,
+    Binding, CheckDepth, GcOptions, ImportOptions, Imported, SkipReason, Vault, VaultError,
+    bound_path,
 };
 
 use crate::support::{
-    Scratch, actor, assert_same, commit, edit, everything_kept, export, file, head, path, scanned,
-    vault_of,
+    Scratch, actor, assert_same, commit, everything_kept, export, head, path, scanned, vault_of,
 };
 
 /// Longer than files count as too young to be remembered.
@@ -174,44 +172,4 @@ fn a_folder_that_is_gone_is_not_taken_for_empty() {
     assert!(
         matches!(refused, Err(VaultError::FolderGone { name, path }) if name == "etc" && path == scene.etc)
     );
-}
-
-/// Staging directories are made at the top of each folder, and each keeps the time that it had.
-#[test]
-fn staging_in_several_folders_leaves_their_times() {
-    let scene = Scene::new();
-    let (bindings, before) = (scene.bindings(), scene.import());
-    commit(&scene.vault, &before.root);
-    let after = edit(&scene.vault, &before.root, |editor| {
-        for at in ["/code", "/.offshoot/bound/etc/app.conf"] {
-            editor.put(&path(at), file(&scene.vault, b"other")).unwrap();
-        }
-    });
-    let target = |binding: &Binding| ApplyTarget {
-        directory: binding.host_path(),
-        at: binding.at(),
-        identity: None,
-    };
-    let targets: Vec<ApplyTarget> = bindings.iter().map(target).collect();
-    let folders = [&scene.project, &scene.etc];
-    let times = || folders.map(|folder| fs::metadata(folder).unwrap().modified().unwrap());
-    let was = times();
-    let lock = scene.vault.lock_folders(None).unwrap();
-    let options = ApplyOptions::default();
-    let plan = scene.vault.plan_apply(&targets, &before.root, &after, &options).unwrap();
-    let note = serde_json::Value::Null;
-    let mut apply = scene.vault.stage_apply(&lock, plan, Id::random(), note).unwrap();
-    let staged = folders.map(|folder| fs::read_dir(folder).unwrap().flatten().any(is_staging));
-    assert_eq!(staged, [true, true]);
-    assert_eq!(times(), was);
-    apply.swap().unwrap();
-    apply.finish().unwrap();
-    assert_eq!(fs::read(scene.project.join("code")).unwrap(), b"other");
-    assert_eq!(fs::read(scene.etc.join("app.conf")).unwrap(), b"other");
-    assert!(!scene.project.join(".offshoot").exists());
-    assert_eq!(times(), was);
-}
-
-fn is_staging(entry: fs::DirEntry) -> bool {
-    entry.file_name().as_encoded_bytes().starts_with(b".offshoot-apply-")
 }

@@ -1,80 +1,22 @@
 //! What most tests need: a place that leaves nothing behind, a home in it, and short ways to say things.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_host::Mtime;
-use offshoot_tests::awkward;
-use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
+use offshoot_tests::scan::{CompareOptions, Scan, compare};
+pub(crate) use offshoot_tests::scratch::{
+    KEEP_LIMITS, Scratch, big_stack, everything_kept, is_root, scanned,
+};
 use offshoot_tree::{Batch, Body, Entry, Meta, RootId, TreeEditor, VaultPath};
 use offshoot_vault::{
     Actor, ExportOptions, ImportOptions, Imported, NewSnapshot, Snapshot, Vault, VaultOptions,
     VaultRegistry,
 };
 
-/// A directory that is removed at the end, whatever is in it by then.
-pub(crate) struct Scratch(Option<tempfile::TempDir>);
-
-impl Scratch {
-    pub(crate) fn new() -> Self {
-        raise_descriptor_limit();
-        Self(Some(tempfile::tempdir().unwrap()))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.0.as_ref().unwrap().path()
-    }
-
-    /// A new directory in it.
-    pub(crate) fn folder(&self, name: &str) -> PathBuf {
-        let path = self.path().join(name);
-        fs::create_dir(&path).unwrap();
-        path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let dir = self.0.take().unwrap();
-        // Of this crate the tests want nothing, not even to be tidied up after; so by recursion, with room for it.
-        let clear = move || {
-            awkward::clear(dir.path())?;
-            dir.close()
-        };
-        let cleared = big_stack(clear);
-        assert!(cleared.is_ok() || std::thread::panicking(), "{cleared:?}");
-    }
-}
-
-/// Runs something that recurses as deep as the deepest tree.
-pub(crate) fn big_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(256 << 20);
-        thread.spawn_scoped(scope, work).unwrap().join().unwrap()
-    })
-}
-
-/// The scanner and the removal of temporary directories hold a descriptor for each level of a tree.
-fn raise_descriptor_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    if std::env::var_os(KEEP_LIMITS).is_none() && limit.current < limit.maximum {
-        let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-        setrlimit(Resource::Nofile, raised).unwrap();
-    }
-}
-
-/// Set where the usual limit on descriptors is what is tested.
-pub(crate) const KEEP_LIMITS: &str = "OFFSHOOT_TEST_KEEP_LIMITS";
-
 /// Whether tests may take minutes.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("OFFSHOOT_TEST_TIER").is_some_and(|tier| tier == "long")
-}
-
-pub(crate) fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
 }
 
 pub(crate) fn actor() -> Actor {
@@ -163,19 +105,10 @@ pub(crate) fn meta(mode: u16) -> Meta {
     Meta { mtime: NOON, ..Meta::of_new(mode) }
 }
 
-pub(crate) fn scanned(dir: &Path) -> Scan {
-    big_stack(|| scan(dir).unwrap())
-}
-
 /// Fails with every difference of two trees, one a line.
 #[track_caller]
 pub(crate) fn assert_same(a: &Scan, b: &Scan, options: &CompareOptions) {
     let differences = compare(a, b, options);
     let shown = &differences[..differences.len().min(40)];
     assert!(differences.is_empty(), "{}:\n{}", differences.len(), shown.join("\n"));
-}
-
-/// Owners can only be kept by root.
-pub(crate) fn everything_kept() -> CompareOptions {
-    CompareOptions { owners: is_root(), special: false, ..CompareOptions::default() }
 }

@@ -4,11 +4,12 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread;
 
+use offshoot_folder::{
+    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Kept,
+};
 use offshoot_store::{Id, StoreError};
 use offshoot_tree::{RootId, VaultPath};
-use offshoot_vault::{
-    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Kept, VaultError,
-};
+use offshoot_vault::VaultError;
 use serde_json::Value;
 
 use super::folders::Folders;
@@ -57,7 +58,7 @@ impl<'a> Folders<'a> {
     fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'a>> {
         let (staged, durable) = thread::scope(|scope| {
             let started = thread::Builder::new().spawn_scoped(scope, || self.vault.make_durable());
-            let staged = self.vault.stage_apply(&self.lock, plan, Id::random(), note);
+            let staged = Apply::stage(self.vault, &self.lock, plan, Id::random(), note);
             let durable = match started {
                 Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
                 // One after the other will do where there are no threads to be had.
@@ -139,7 +140,7 @@ impl<'a> Folders<'a> {
 
     fn plan(&self, before: &RootId, after: &RootId) -> Result<Option<ApplyPlan>> {
         let options = ApplyOptions { stays: is_object, ..ApplyOptions::default() };
-        let plan = self.vault.plan_apply(&self.targets(), before, after, &options)?;
+        let plan = ApplyPlan::new(self.vault, &self.targets(), before, after, &options)?;
         // Git never waits for anybody: what is new in a git directory was made meanwhile, and nobody should move it away.
         let targets = self.targets();
         let made_by_git = |path: &Path| {

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_folder::ApplyTarget;
 use offshoot_host::FolderIdentity;
 use offshoot_tree::diff;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, CAPTURE, FolderLock, Imported, NewSnapshot, SharedLock,
-    SkipReason, Snapshot, Vault, VaultError,
+    Actor, Binding, CAPTURE, FolderLock, Imported, NewSnapshot, SharedLock, SkipReason, Snapshot,
+    Vault, VaultError,
 };
 
 use super::options::CommitOptions;

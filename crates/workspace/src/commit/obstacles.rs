@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use offshoot_folder::{ApplyError, ApplyProblem};
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::{Entry, Tree, VaultPath};
-use offshoot_vault::{ApplyError, ApplyProblem, Binding};
+use offshoot_vault::Binding;
 use rustix::fs::{Access, AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 

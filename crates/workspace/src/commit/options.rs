@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use offshoot_folder::{ApplyNote, Kept};
 use offshoot_tree::merge::MergeOptions;
-use offshoot_vault::{ApplyNote, ImportOptions, Kept};
+use offshoot_vault::ImportOptions;
 
 use super::settled::{Direction, Settled};
 use crate::binding::GitDirectoryOptions;

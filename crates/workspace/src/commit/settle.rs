@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use offshoot_folder::{Apply, ApplyError, ApplyProblem, UnfinishedApplies};
 use offshoot_protocol::SettleOutcome;
 use offshoot_store::Id;
-use offshoot_vault::{
-    Actor, Apply, ApplyError, ApplyProblem, Binding, Came, Vault, VaultRegistry, VaultRegistryError,
-};
+use offshoot_vault::{Actor, Binding, Came, Vault, VaultRegistry, VaultRegistryError};
 use serde_json::Value;
 
 use super::folders::Folders;
@@ -47,7 +46,7 @@ pub fn settle_interrupted(vault: &Vault, actor: &Actor, options: &CommitOptions<
 impl<'a> Folders<'a> {
     /// Settles everything that nobody is at.
     pub(super) fn settle(&self) -> Result<()> {
-        let unfinished = self.vault.unfinished_applies(&self.lock)?;
+        let unfinished = UnfinishedApplies::find(self.vault, &self.lock)?;
         for cleared in unfinished.cleared {
             let how = match cleared.came {
                 Came::Staging => SettleOutcome::Dropped,

@@ -15,7 +15,6 @@ use rustix::io::Errno;
 
 use super::{Blobs, Pass};
 use crate::error::{Result, io_error};
-use crate::materialize::hash_file;
 
 /// Files up to this length are read, hashed and written in one piece.
 const ONE_PIECE: u64 = 1 << 20;
@@ -104,7 +103,7 @@ impl Pass<'_> {
         xattrs: &[Xattr],
     ) -> Result<(BlobId, u64)> {
         let finish = || -> io::Result<(BlobId, u64)> {
-            let blob = hash_file(file)?;
+            let blob = BlobId::of_file(file)?;
             self.finish_file(file, stat, xattrs)?;
             Ok((blob, file.metadata()?.len()))
         };

@@ -16,7 +16,6 @@ use crate::error::{Result, VaultError, io_error};
 use crate::layer::access::{Opened, Reach};
 use crate::layer::stage::{LayerKind, LayerStage};
 use crate::layer::written::{Kind, UpperDir};
-use crate::materialize::hash_file;
 use crate::vault::Vault;
 
 /// The bytes of one file.
@@ -45,7 +44,7 @@ pub(super) fn hash_files(reach: &Reach<'_>, dirs: &[UpperDir]) -> Result<HashMap
 fn hash(reach: &Reach<'_>, path: &[u8]) -> io::Result<Hashed> {
     let Opened { fd, closed } = reach.open(path, OFlags::RDONLY)?;
     let file = File::from(fd);
-    let blob = hash_file(&file)?;
+    let blob = BlobId::of_file(&file)?;
     Ok(Hashed { blob, size: file.metadata()?.len(), closed })
 }
 
@@ -94,7 +93,7 @@ impl Vault {
             let copy = fs::openat(at.as_fd(), blob.to_hex(), flags, mode);
             let copy = File::from(copy.map_err(io_error("create", &dir))?);
             disk::copy_contents(&source, &copy, *size).map_err(io_error("write", &dir))?;
-            unchanged(reach, path, blob, &hash_file(&copy).map_err(io_error("read", &dir))?)?;
+            unchanged(reach, path, blob, &BlobId::of_file(&copy).map_err(io_error("read", &dir))?)?;
             stage.count(*size);
         }
         let layer = stage.seal(None)?;
