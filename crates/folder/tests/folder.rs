@@ -1,6 +1,6 @@
 //! Changing folders: exact forwards and back, refused where something is in the way, and nothing lost to whoever interferes.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests fail as tests do")]
 
 #[path = "folder/children.rs"]
 mod children;
