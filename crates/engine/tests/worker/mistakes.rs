@@ -135,6 +135,12 @@ impl Talk {
         let _refused = self.own.get_mut().write_all(line.as_bytes()).is_err();
     }
 
+    /// Lets it begin.
+    fn go(&mut self) {
+        self.hear_until("{\"accepted\"");
+        self.say("{\"go\":{\"wait\":null}}\n");
+    }
+
     /// Its next line; empty where it has ended.
     fn hear(&mut self) -> String {
         let mut line = String::new();
@@ -236,6 +242,7 @@ fn an_order_without_end_ends_the_command() {
     let place = place();
     let request = request_for(&place, Command::new(["sleep", "1000"]));
     let mut talk = Talk::start(&place, &request);
+    talk.go();
     talk.hear_until("{\"started\"");
     talk.say(&"x".repeat(1000));
     let finished: Value = serde_json::from_str(&talk.hear_until("{\"finished\"")).unwrap();

@@ -7,8 +7,11 @@ use offshoot_engine::exec::{Command, Event};
 use offshoot_needs::needs;
 use offshoot_protocol::{ExecEnvelopeDoc, ExitCode};
 use offshoot_tests::product::Place;
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{PATIENCE, on_threads, open, options, place, project, wait_for_output};
+use crate::support::{
+    PATIENCE, on_threads, open, options, place, project, wait_for_output, workers,
+};
 
 /// The project of a place, opened once for threads and once for workers.
 fn both(place: &Place) -> [Project; 2] {
@@ -78,6 +81,15 @@ fn a_place_in_the_line_binds_nobody_else() {
         let unwanted = workspace.exec(Command::new(["true"]).wait(PATIENCE)).unwrap();
         unwanted.cancel();
         assert!(unwanted.wait().result.interrupted, "{name} {:?}", unwanted.wait());
+        if name == "workers" {
+            let others = workers(place.path());
+            let ended = workspace.exec(Command::new(["true"]).wait(PATIENCE)).unwrap();
+            let mut its = workers(place.path());
+            its.retain(|pid| !others.contains(pid));
+            assert_eq!(its.len(), 1, "{its:?}");
+            kill_process(Pid::from_raw(its[0]).unwrap(), Signal::TERM).unwrap();
+            assert!(ended.wait().result.interrupted, "{:?}", ended.wait());
+        }
         // Who only reads, or works elsewhere, does not even wait for that.
         let reads = workspace.exec(Command::new(["true"]).read_only(true)).unwrap().wait();
         assert!(reads.is_success(), "{name} {reads:?}");

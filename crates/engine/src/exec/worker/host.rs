@@ -20,6 +20,8 @@ use offshoot_workspace::{
     Resolver, set_aside, wire,
 };
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::ARGUMENT;
 use super::message::{
     self, Engine, Input, Order, Reply, Request, VERSION, VaultPlace, Wanted, path_text,
@@ -118,7 +120,8 @@ pub(crate) fn start(
     let shared = Arc::new(Shared::new(request.id, Arc::clone(&control) as Arc<dyn Cancelling>));
     let (told, project, busy) = (Arc::clone(&shared), Arc::clone(project), project.busy());
     let follow = move || {
-        let wait = turn.wait(request.wait, &|| !control.cancelled.load(Ordering::Relaxed));
+        let is_wanted = || !control.cancelled.load(Ordering::Relaxed) && !worker.has_spoken();
+        let wait = turn.wait(request.wait, &is_wanted);
         control.say(&Order::Go { wait });
         Following::new(&project, &told, request, &turn).run(worker, &control);
         drop((told, project));
@@ -216,6 +219,12 @@ impl Worker {
             }
             other => Err(Failed::NoWorker(io::Error::other(format!("it said {other:?}")))),
         }
+    }
+
+    /// Whether there is something to hear. Before its turn that is its answer, or its end.
+    fn has_spoken(&self) -> bool {
+        let mut polled = [PollFd::new(self.incoming.get_ref(), PollFlags::IN)];
+        poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
     fn kill(&mut self) {

@@ -64,8 +64,12 @@ pub fn serve(control: OwnedFd, input: OwnedFd, options: Options) -> Result<()> {
             return Ok(());
         }
     };
+    // Before there is another thread, which would get them instead, and before the host counts on it.
+    let signals = Signals::take_over().map_err(|error| unheard(&error));
     host.say(&Reply::Accepted { version: VERSION });
-    if let Err(error) = work(request, input, options, &host, incoming) {
+    let worked =
+        signals.and_then(|signals| work(request, input, (options, signals), &host, incoming));
+    if let Err(error) = worked {
         host.say(&Reply::Failed { error: error.body() });
     }
     Ok(())
@@ -81,12 +85,10 @@ fn hear(incoming: &mut impl BufRead) -> std::result::Result<Request, String> {
 fn work(
     request: Request,
     input: OwnedFd,
-    options: Options,
+    (options, signals): (Options, Signals),
     host: &Arc<Host>,
     mut incoming: BufReader<UnixStream>,
 ) -> Result<()> {
-    // Before there is another thread, which would get them instead.
-    let signals = Signals::take_over().map_err(|error| unheard(&error))?;
     let Request { version: _, engine, vault, rules, caches, input: reads, exec } = request;
     let unreadable = || Error::usage("the request has a text that is none");
     let mut exec = exec.into_request().ok_or_else(unreadable)?;
