@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
@@ -68,6 +69,33 @@ pub fn lock_within(file: &File, kind: LockKind, wait: Option<Duration>) -> io::R
     Ok(true)
 }
 
+/// A file or directory that is locked until this is dropped. Closing it would not do: a program that another thread is just starting has a
+/// copy of every descriptor for a moment, and with it the lock.
+#[derive(Debug)]
+pub struct Held(File);
+
+impl Held {
+    /// Of a file that was just locked.
+    pub fn new(locked: File) -> Self {
+        Self(locked)
+    }
+}
+
+impl Deref for Held {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing it follows.
+        let _stays = unlock(&self.0).is_err();
+    }
+}
+
 /// Lets go of a file that stays open.
 pub fn unlock(file: &File) -> io::Result<()> {
     file.unlock()
@@ -110,6 +138,19 @@ mod tests {
         assert!(try_lock(&three, LockKind::Alone).unwrap());
         assert!(!try_lock(&one, LockKind::Shared).unwrap());
         assert!(!try_lock(&one, LockKind::Alone).unwrap());
+    }
+
+    #[test]
+    fn what_is_dropped_is_free_though_somebody_has_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let [one, other] = [(); 2].map(|()| open(&path).unwrap());
+        assert!(try_lock(&one, LockKind::Alone).unwrap());
+        let held = Held::new(one);
+        let _copy = held.try_clone().unwrap();
+        assert!(!try_lock(&other, LockKind::Alone).unwrap());
+        drop(held);
+        assert!(try_lock(&other, LockKind::Alone).unwrap());
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Vault {
         &self,
         options: &GcOptions,
         actor: &Actor,
-        _alone: std::fs::File,
+        _alone: offshoot_store::file_lock::Held,
     ) -> Result<GcReport> {
         self.note_begun()?;
         let mark = Id::random();

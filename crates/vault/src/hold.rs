@@ -1,10 +1,9 @@
 //! Who may do what at the same time in one vault: its gate, and its files that are locked.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offshoot_store::file_lock::LockKind;
+use offshoot_store::file_lock::{Held, LockKind};
 
 use crate::error::Result;
 use crate::gate::{self, Closed, Hold};
@@ -24,18 +23,18 @@ impl Vault {
         Closed::close(&self.gate_path(), self.patience())
     }
 
-    /// Takes a file of the vault for oneself, for as long as it is open.
-    pub(crate) fn take_alone(&self, name: &str) -> Result<File> {
+    /// Takes a file of the vault for oneself, until dropped.
+    pub(crate) fn take_alone(&self, name: &str) -> Result<Held> {
         gate::take(&self.dir().join(name), LockKind::Alone, self.patience())
     }
 
     /// Takes a file of the vault together with others who do the same; nobody has it alone meanwhile.
-    pub(crate) fn take_shared(&self, name: &str) -> Result<File> {
+    pub(crate) fn take_shared(&self, name: &str) -> Result<Held> {
         gate::take(&self.dir().join(name), LockKind::Shared, self.patience())
     }
 
     /// The same of a file that is there, or nothing where another has it.
-    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<File>> {
+    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<Held>> {
         match self.dir().join(name).exists() {
             true => self.take_alone_now(name),
             false => Ok(None),
@@ -43,7 +42,7 @@ impl Vault {
     }
 
     /// Takes a file of the vault for oneself, or nothing where another has it.
-    pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<File>> {
+    pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<Held>> {
         gate::take_now(&self.dir().join(name))
     }
 

@@ -1,7 +1,8 @@
 //! The folders of a vault, held by who captures or changes them.
 
-use std::fs::File;
 use std::time::Duration;
+
+use offshoot_store::file_lock::Held;
 
 use super::take;
 use crate::error::Result;
@@ -14,7 +15,7 @@ const LOCK: &str = "apply";
 /// process dies.
 #[derive(Debug)]
 pub struct FolderLock {
-    _held: File,
+    _held: Held,
 }
 
 impl Vault {

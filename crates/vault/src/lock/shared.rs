@@ -1,11 +1,12 @@
 //! Directories of the host that several vaults of one home have, such as the git directory of several checkouts.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_store::Id;
+use offshoot_store::file_lock::Held;
 
 use super::take_for;
 use crate::applies::APPLIES;
@@ -19,7 +20,7 @@ const LOCKS: &str = "locks";
 /// Keeps the other vaults of the same home from capturing or changing directories that they have as well, until dropped.
 #[derive(Debug)]
 pub struct SharedLock {
-    _held: Vec<File>,
+    _held: Vec<Held>,
 }
 
 impl Vault {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_store::StoreError;
-use offshoot_store::file_lock::LockKind;
+use offshoot_store::file_lock::{Held, LockKind};
 
 use super::wait_for;
 use crate::error::{Result, VaultError, io_error};
@@ -18,7 +18,7 @@ use crate::error::{Result, VaultError, io_error};
 /// The lock on the directory of a vault, until dropped; the kernel lets go of it when the process dies.
 #[derive(Debug)]
 pub(crate) struct VaultLock {
-    _held: File,
+    _held: Held,
 }
 
 impl VaultLock {
@@ -45,7 +45,9 @@ impl VaultLock {
         // It may have been deleted, and even imported again, before it was locked.
         let identity = |found: fs::Metadata| (found.dev(), found.ino());
         match (held.metadata().map(identity), fs::metadata(dir).map(identity)) {
-            (Ok(held_one), Ok(there)) if held_one == there => Ok(Some(Self { _held: held })),
+            (Ok(held_one), Ok(there)) if held_one == there => {
+                Ok(Some(Self { _held: Held::new(held) }))
+            }
             _ => Err(VaultError::Deleted(dir.to_owned())),
         }
     }
@@ -56,7 +58,6 @@ mod tests {
     use super::*;
 
     const BRIEFLY: Duration = Duration::from_millis(50);
-    /// A lock outlives its file where another test starts a program at the same time.
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
