@@ -42,7 +42,7 @@ pub enum ServiceError {
         /// What there is; the first ones where there is much.
         known: Vec<String>,
     },
-    /// There is nothing at a path.
+    /// There is nothing at a path, but at one that is almost the same.
     #[error("there is no {path}")]
     NoPath {
         /// The path.

@@ -339,11 +339,15 @@ impl<'a> FileService<'a> {
 }
 
 /// An error about a path; where nothing is there, with the paths that may have been meant: those with another name in the first place where
-/// the way ends.
+/// the way ends, if there are any.
 fn missing(tree: &Tree<'_>, path: &VaultPath, error: TreeError) -> ServiceError {
     let TreeError::NoEntry { path: named } = &error else { return error.into() };
-    let suggestions = meant(tree, path).unwrap_or_default();
-    ServiceError::NoPath { path: named.clone(), suggestions }
+    match meant(tree, path) {
+        Some(suggestions) if !suggestions.is_empty() => {
+            ServiceError::NoPath { path: named.clone(), suggestions }
+        }
+        _ => error.into(),
+    }
 }
 
 fn meant(tree: &Tree<'_>, path: &VaultPath) -> Option<Vec<String>> {

@@ -125,7 +125,10 @@ impl Bench {
                 file.reader.read_to_end(&mut bytes).unwrap();
                 Some(String::from_utf8(bytes).unwrap())
             }
-            Err(ServiceError::Vault(VaultError::Tree(TreeError::NoEntry { .. }))) => None,
+            Err(
+                ServiceError::NoPath { .. }
+                | ServiceError::Vault(VaultError::Tree(TreeError::NoEntry { .. })),
+            ) => None,
             Err(error) => panic!("{at}: {error}"),
         }
     }
