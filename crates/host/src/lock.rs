@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use offshoot_store::file_lock::{Held, LockKind, try_lock};
+use offshoot_store::file_lock::{LockKind, LockedFile, try_lock};
 
 use crate::disk;
 
@@ -15,7 +15,7 @@ const TRIES: usize = 10;
 /// Holds a directory until dropped; the kernel lets go of it when the process dies.
 #[derive(Debug)]
 pub struct DirLock {
-    _held: Held,
+    _held: LockedFile,
 }
 
 impl DirLock {
@@ -54,7 +54,7 @@ impl DirLock {
     pub fn take(path: &Path) -> io::Result<Self> {
         let held = File::open(path)?;
         match try_lock(&held, LockKind::Alone)? {
-            true => Ok(Self { _held: Held::new(held) }),
+            true => Ok(Self { _held: LockedFile::new(held) }),
             false => Err(ErrorKind::WouldBlock.into()),
         }
     }

@@ -72,16 +72,16 @@ pub fn lock_within(file: &File, kind: LockKind, wait: Option<Duration>) -> io::R
 /// A file or directory that is locked until this is dropped. Closing it would not do: a program that another thread is just starting has a
 /// copy of every descriptor for a moment, and with it the lock.
 #[derive(Debug)]
-pub struct Held(File);
+pub struct LockedFile(File);
 
-impl Held {
+impl LockedFile {
     /// Of a file that was just locked.
     pub fn new(locked: File) -> Self {
         Self(locked)
     }
 }
 
-impl Deref for Held {
+impl Deref for LockedFile {
     type Target = File;
 
     fn deref(&self) -> &File {
@@ -89,7 +89,7 @@ impl Deref for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for LockedFile {
     fn drop(&mut self) {
         // Closing it follows.
         let _stays = unlock(&self.0).is_err();
@@ -146,7 +146,7 @@ mod tests {
         let path = folder.path().join("lock");
         let [one, other] = [(); 2].map(|()| open(&path).unwrap());
         assert!(try_lock(&one, LockKind::Alone).unwrap());
-        let held = Held::new(one);
+        let held = LockedFile::new(one);
         let _copy = held.try_clone().unwrap();
         assert!(!try_lock(&other, LockKind::Alone).unwrap());
         drop(held);

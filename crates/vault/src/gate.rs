@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use offshoot_store::StoreError;
-use offshoot_store::file_lock::{self, Held, LockKind};
+use offshoot_store::file_lock::{self, LockKind, LockedFile};
 
 use crate::error::{Result, io_error};
 
@@ -54,7 +54,7 @@ impl Drop for Hold<'_> {
 /// The gate held by one alone: nobody stores anything meanwhile.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    _held: Held,
+    _held: LockedFile,
     since: Instant,
 }
 
@@ -99,17 +99,17 @@ impl Closed {
 }
 
 /// Takes a file, until dropped.
-pub(crate) fn take(path: &Path, kind: LockKind, patience: Duration) -> Result<Held> {
+pub(crate) fn take(path: &Path, kind: LockKind, patience: Duration) -> Result<LockedFile> {
     let file = open(path)?;
     wait_for(&file, kind, path, patience)?;
-    Ok(Held::new(file))
+    Ok(LockedFile::new(file))
 }
 
 /// Takes a file for oneself, or nothing where another has it.
-pub(crate) fn take_now(path: &Path) -> Result<Option<Held>> {
+pub(crate) fn take_now(path: &Path) -> Result<Option<LockedFile>> {
     let file = open(path)?;
     let free = file_lock::try_lock(&file, LockKind::Alone).is_ok_and(|free| free);
-    Ok(free.then(|| Held::new(file)))
+    Ok(free.then(|| LockedFile::new(file)))
 }
 
 fn wait_for(file: &File, kind: LockKind, path: &Path, patience: Duration) -> Result<()> {

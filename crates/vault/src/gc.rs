@@ -84,7 +84,7 @@ impl Vault {
         &self,
         options: &GcOptions,
         actor: &Actor,
-        _alone: offshoot_store::file_lock::Held,
+        _alone: offshoot_store::file_lock::LockedFile,
     ) -> Result<GcReport> {
         self.note_begun()?;
         let mark = Id::random();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offshoot_store::file_lock::{Held, LockKind};
+use offshoot_store::file_lock::{LockKind, LockedFile};
 
 use crate::error::Result;
 use crate::gate::{self, Closed, Hold};
@@ -24,17 +24,17 @@ impl Vault {
     }
 
     /// Takes a file of the vault for oneself, until dropped.
-    pub(crate) fn take_alone(&self, name: &str) -> Result<Held> {
+    pub(crate) fn take_alone(&self, name: &str) -> Result<LockedFile> {
         gate::take(&self.dir().join(name), LockKind::Alone, self.patience())
     }
 
     /// Takes a file of the vault together with others who do the same; nobody has it alone meanwhile.
-    pub(crate) fn take_shared(&self, name: &str) -> Result<Held> {
+    pub(crate) fn take_shared(&self, name: &str) -> Result<LockedFile> {
         gate::take(&self.dir().join(name), LockKind::Shared, self.patience())
     }
 
     /// The same of a file that is there, or nothing where another has it.
-    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<Held>> {
+    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<LockedFile>> {
         match self.dir().join(name).exists() {
             true => self.take_alone_now(name),
             false => Ok(None),
@@ -42,7 +42,7 @@ impl Vault {
     }
 
     /// Takes a file of the vault for oneself, or nothing where another has it.
-    pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<Held>> {
+    pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<LockedFile>> {
         gate::take_now(&self.dir().join(name))
     }
 

@@ -10,20 +10,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_store::StoreError;
-use offshoot_store::file_lock::{self, Held, LockKind};
+use offshoot_store::file_lock::{self, LockKind, LockedFile};
 
 use crate::error::{Result, io_error};
 
 /// Takes a file for oneself, waiting for others up to `wait`, or for as long as it takes without one.
-fn take(path: &Path, wait: Option<Duration>) -> Result<Held> {
+fn take(path: &Path, wait: Option<Duration>) -> Result<LockedFile> {
     take_for(path, wait, path)
 }
 
 /// The same of a file that stands for something else, which is named where it is not free in time.
-fn take_for(path: &Path, wait: Option<Duration>, what: &Path) -> Result<Held> {
+fn take_for(path: &Path, wait: Option<Duration>, what: &Path) -> Result<LockedFile> {
     let held = open(path)?;
     if wait_for(&held, path, LockKind::Alone, wait)? {
-        return Ok(Held::new(held));
+        return Ok(LockedFile::new(held));
     }
     let (path, seconds) = (what.to_owned(), wait.unwrap_or_default().as_secs());
     Err(StoreError::Busy { path, seconds }.into())

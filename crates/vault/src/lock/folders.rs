@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use offshoot_store::file_lock::Held;
+use offshoot_store::file_lock::LockedFile;
 
 use super::take;
 use crate::error::Result;
@@ -15,7 +15,7 @@ const LOCK: &str = "apply";
 /// process dies.
 #[derive(Debug)]
 pub struct FolderLock {
-    _held: Held,
+    _held: LockedFile,
 }
 
 impl Vault {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_store::Id;
-use offshoot_store::file_lock::Held;
+use offshoot_store::file_lock::LockedFile;
 
 use super::take_for;
 use crate::applies::APPLIES;
@@ -20,7 +20,7 @@ const LOCKS: &str = "locks";
 /// Keeps the other vaults of the same home from capturing or changing directories that they have as well, until dropped.
 #[derive(Debug)]
 pub struct SharedLock {
-    _held: Vec<Held>,
+    _held: Vec<LockedFile>,
 }
 
 impl Vault {

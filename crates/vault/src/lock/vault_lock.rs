@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_store::StoreError;
-use offshoot_store::file_lock::{Held, LockKind};
+use offshoot_store::file_lock::{LockKind, LockedFile};
 
 use super::wait_for;
 use crate::error::{Result, VaultError, io_error};
@@ -18,7 +18,7 @@ use crate::error::{Result, VaultError, io_error};
 /// The lock on the directory of a vault, until dropped; the kernel lets go of it when the process dies.
 #[derive(Debug)]
 pub(crate) struct VaultLock {
-    _held: Held,
+    _held: LockedFile,
 }
 
 impl VaultLock {
@@ -46,7 +46,7 @@ impl VaultLock {
         let identity = |found: fs::Metadata| (found.dev(), found.ino());
         match (held.metadata().map(identity), fs::metadata(dir).map(identity)) {
             (Ok(held_one), Ok(there)) if held_one == there => {
-                Ok(Some(Self { _held: Held::new(held) }))
+                Ok(Some(Self { _held: LockedFile::new(held) }))
             }
             _ => Err(VaultError::Deleted(dir.to_owned())),
         }

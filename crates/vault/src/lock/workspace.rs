@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use offshoot_host::HostError;
 use offshoot_store::Id;
-use offshoot_store::file_lock::{Held, LockKind};
+use offshoot_store::file_lock::{LockKind, LockedFile};
 
 use super::{open, try_lock, wait_for};
 use crate::error::{Result, VaultError, io_error};
@@ -20,7 +20,7 @@ const BRIEF: Duration = Duration::from_secs(10);
 /// Holds a workspace until dropped; the kernel lets go of it when the process dies.
 #[derive(Debug)]
 pub struct WorkspaceLock {
-    held: Held,
+    held: LockedFile,
 }
 
 impl Drop for WorkspaceLock {
@@ -49,7 +49,7 @@ impl Vault {
         }
         let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));
         write.map_err(io_error("write", &path))?;
-        Ok(WorkspaceLock { held: Held::new(held) })
+        Ok(WorkspaceLock { held: LockedFile::new(held) })
     }
 
     /// Keeps those out who take a workspace for themselves, for as long as its refs are changed; nobody who shares it waits for others who do.
@@ -65,7 +65,7 @@ impl Vault {
             held => held?,
         };
         match try_lock(&held, &path, LockKind::Shared)? {
-            true => Ok(WorkspaceShare { _held: Some(Held::new(held)) }),
+            true => Ok(WorkspaceShare { _held: Some(LockedFile::new(held)) }),
             false => Err(busy(workspace, &path)),
         }
     }
@@ -74,13 +74,13 @@ impl Vault {
 /// Shares a workspace with others who change its refs, until dropped.
 #[derive(Debug)]
 pub struct WorkspaceShare {
-    _held: Option<Held>,
+    _held: Option<LockedFile>,
 }
 
-/// Held by the one process that merges layers of a vault, until dropped.
+/// LockedFile by the one process that merges layers of a vault, until dropped.
 #[derive(Debug)]
 pub struct CompactionLock {
-    _held: Held,
+    _held: LockedFile,
 }
 
 impl Vault {
@@ -90,7 +90,7 @@ impl Vault {
         let path = self.dir().join("locks").join("compaction");
         let held = open(&path)?;
         let free = try_lock(&held, &path, LockKind::Alone)?;
-        Ok(free.then(|| CompactionLock { _held: Held::new(held) }))
+        Ok(free.then(|| CompactionLock { _held: LockedFile::new(held) }))
     }
 }
 
