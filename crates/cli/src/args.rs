@@ -6,10 +6,11 @@ mod tips;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode as ProcessExit;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
 use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode, Hint};
 
 use crate::commands::Command;
@@ -45,11 +46,27 @@ pub(crate) struct Cli {
 
 /// Reads the command line; with it comes what suggested commands need of it.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<(Cli, Invocation), clap::Error> {
-    let moved = leading::behind_command(arguments, Cli::command);
-    let mut grammar = Cli::command();
-    let found = grammar.try_get_matches_from_mut(moved.as_deref().unwrap_or(arguments))?;
+    // Taking it apart would take a tenth as long as the whole program does for a small command.
+    let mut grammar = ManuallyDrop::new(Cli::command());
+    let moved = leading::behind_command(arguments, &grammar);
+    let arguments = moved.as_deref().unwrap_or(arguments);
+    let one = one_command(&grammar, arguments).map(ManuallyDrop::new);
+    let found = match one.and_then(|mut one| one.try_get_matches_from_mut(arguments).ok()) {
+        Some(found) => found,
+        // What is wrong, and what else there is, the whole grammar says.
+        None => grammar.try_get_matches_from_mut(arguments)?,
+    };
     let cli = Cli::from_arg_matches(&found).map_err(|error| error.format(&mut grammar))?;
     Ok((cli, Invocation::new(&found, Cli::command)))
+}
+
+/// The grammar with no other command than the one that is called by the first word: clap gives every command that there is a copy of all options that
+/// stand everywhere before it reads anything.
+fn one_command(grammar: &clap::Command, arguments: &[OsString]) -> Option<clap::Command> {
+    let command = grammar.find_subcommand(arguments.get(1)?)?.clone();
+    Some(
+        Global::augment_args(clap::Command::new(grammar.get_name().to_owned())).subcommand(command),
+    )
 }
 
 /// What can be read of a command line that is wrong.

@@ -6,9 +6,9 @@ use clap::{Arg, Command};
 
 /// The arguments with the options that stand in front of a command put behind its name. clap checks which options exclude one another only among those
 /// that stand together: without this, `-w a discard b` would be taken for either.
-pub(super) fn behind_command(
-    arguments: &[OsString],
-    grammar: fn() -> Command,
+pub(super) fn behind_command<'a>(
+    arguments: &'a [OsString],
+    grammar: &Command,
 ) -> Option<Vec<OsString>> {
     let leads = arguments.get(1)?.as_encoded_bytes().first() == Some(&b'-');
     // Who writes the command first pays nothing; groups have no options, but some may be given between their name and that of the command.
@@ -16,23 +16,24 @@ pub(super) fn behind_command(
     if !leads && !between {
         return None;
     }
-    let mut at = grammar();
     let everywhere: Vec<Arg> =
-        at.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
-    let (mut names, mut options) = (Vec::new(), Vec::new());
-    let mut left = arguments.get(1..)?;
-    while at.has_subcommands() {
+        grammar.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let mut options = Vec::new();
+    let mut take = |mut left: &'a [OsString]| {
         while let Some(count) = left.first().and_then(|word| length(word, &everywhere)) {
             options.extend_from_slice(left.get(..count)?);
             left = left.get(count..)?;
         }
-        let (name, rest) = left.split_first()?;
-        at = at.find_subcommand(name)?.clone();
-        // What is in a command is made when it is wanted, with everything below it; it has to know the options that are not its own.
-        if names.is_empty() {
-            at = at.args(&everywhere);
-            at.build();
-        }
+        left.split_first()
+    };
+    let (name, mut left) = take(arguments.get(1..)?)?;
+    // What is in a command is made when it is wanted, with everything below it; it has to know the options that are not its own.
+    let mut command = grammar.find_subcommand(name)?.clone().args(&everywhere);
+    command.build();
+    let (mut at, mut names) = (&command, vec![name.clone()]);
+    while at.has_subcommands() {
+        let (name, rest) = take(left)?;
+        at = at.find_subcommand(name)?;
         names.push(name.clone());
         left = rest;
     }
@@ -83,7 +84,7 @@ mod tests {
             ("offshoot --json vault -c a=b list", "offshoot vault list --json -c a=b"),
             ("offshoot vault --json list", "offshoot vault list --json"),
         ] {
-            let found = behind_command(&words(line), Cli::command);
+            let found = behind_command(&words(line), &Cli::command());
             assert_eq!(found, Some(words(moved)), "{line}");
         }
         for line in [
@@ -96,7 +97,7 @@ mod tests {
             "offshoot --json vault",
             "offshoot exec -w a ls",
         ] {
-            assert_eq!(behind_command(&words(line), Cli::command), None, "{line}");
+            assert_eq!(behind_command(&words(line), &Cli::command()), None, "{line}");
         }
     }
 

@@ -67,7 +67,7 @@ fn arguments(line: &str) -> Vec<OsString> {
 fn parse_with_all(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let mut whole = Cli::command();
     whole.build();
-    let moved = leading::behind_command(arguments, Cli::command);
+    let moved = leading::behind_command(arguments, &Cli::command());
     let found = whole.try_get_matches_from(moved.as_deref().unwrap_or(arguments))?;
     Cli::from_arg_matches(&found)
 }
