@@ -21,6 +21,8 @@ pub(crate) struct Invocation {
     home: Option<String>,
     settings: Vec<String>,
     grammar: fn() -> Command,
+    /// What that makes, once it is wanted.
+    whole: OnceLock<Command>,
 }
 
 /// Commands that know neither vaults nor settings of one call.
@@ -120,6 +122,7 @@ impl Invocation {
             settings: settings.into_iter().flatten().cloned().collect(),
             command,
             grammar,
+            whole: OnceLock::new(),
         }
     }
 
@@ -131,6 +134,10 @@ impl Invocation {
     /// Adds to a command of Offshoot what it needs to mean the same.
     pub(crate) fn complete(&self, suggested: &mut SuggestedCommand, workspace: Option<&str>) {
         let argv = &suggested.argv;
+        let given = workspace.is_some() || self.vault.is_some() || self.home.is_some();
+        if !given && self.settings.is_empty() {
+            return;
+        }
         if argv.first().is_none_or(|program| program != "offshoot") || argv.iter().any(is_help) {
             return;
         }
@@ -178,8 +185,8 @@ impl Invocation {
 
     /// The words of a list of arguments that call a command.
     fn words<'a>(&self, argv: &'a [String]) -> Vec<&'a str> {
-        let whole = (self.grammar)();
-        let (mut at, mut words) = (&whole, Vec::new());
+        let whole = self.whole.get_or_init(self.grammar);
+        let (mut at, mut words) = (whole, Vec::new());
         for word in argv.iter().skip(1) {
             let Some(found) = at.find_subcommand(word) else { break };
             words.push(word.as_str());
