@@ -71,8 +71,14 @@ fn one_command(grammar: &clap::Command, arguments: &[OsString]) -> Option<clap::
 
 /// What can be read of a command line that is wrong.
 fn legible(arguments: &[OsString]) -> Option<Invocation> {
-    let found = Cli::command().ignore_errors(true).try_get_matches_from(arguments).ok()?;
-    Some(Invocation::new(&found, Cli::command))
+    let read = |arguments: &[OsString]| {
+        let found = Cli::command().ignore_errors(true).try_get_matches_from(arguments).ok()?;
+        Some(Invocation::new(&found, Cli::command))
+    };
+    let found = read(arguments)?;
+    // What stands behind a word that is no command is not read.
+    let options = leading::everywhere(arguments, &Cli::command());
+    Some(read(&options).map_or_else(|| found.clone(), |options| found.clone().or(options)))
 }
 
 /// Prints what clap has to say; as a document where the caller wants JSON.

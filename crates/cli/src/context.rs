@@ -202,6 +202,23 @@ impl Context {
         Err(self.ask_for_workspace(vault)?)
     }
 
+    /// Refuses the name of a workspace in place of a path, where none was named otherwise: nothing would be found there.
+    pub(crate) fn refuse_workspace(
+        &self,
+        vault: &Vault,
+        typed: &[OsString],
+        command: &str,
+    ) -> Result<()> {
+        let names = typed.iter().filter(|_| self.workspace.is_none()).filter_map(|it| it.to_str());
+        for name in names {
+            if vault.workspace_named(name)?.is_some() {
+                return Err(CliError::usage(format!("{name} is a workspace, not a path"))
+                    .hint(Hint::command(command).words("-w").arg(name)));
+            }
+        }
+        Ok(())
+    }
+
     /// Asks which of several workspaces is meant.
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
         let found = self.engine.overview(vault)?;

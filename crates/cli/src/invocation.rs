@@ -94,6 +94,14 @@ pub(crate) fn next(hint: Hint) -> String {
     completed.unwrap_or_default()
 }
 
+/// A line for a shell whose commands of Offshoot mean what this command line meant.
+pub(crate) fn completed_line(line: &str) -> String {
+    match INVOCATION.get() {
+        Some(invocation) => invocation.complete_line(line),
+        None => line.to_owned(),
+    }
+}
+
 /// The same for a command about one workspace.
 pub(crate) fn next_in(workspace: &str, command: &str) -> String {
     next(Hint::command(command).words("-w").arg(workspace))
@@ -126,6 +134,16 @@ impl Invocation {
         }
     }
 
+    /// The same, with what another reading of the command line found beside it.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            workspace: self.workspace.or(other.workspace),
+            vault: self.vault.or(other.vault),
+            home: self.home.or(other.home),
+            ..self
+        }
+    }
+
     /// The words that call the command.
     pub(crate) fn into_words(self) -> Vec<String> {
         self.command
@@ -133,18 +151,42 @@ impl Invocation {
 
     /// Adds to a command of Offshoot what it needs to mean the same.
     pub(crate) fn complete(&self, suggested: &mut SuggestedCommand, workspace: Option<&str>) {
-        let argv = &suggested.argv;
-        let given = workspace.is_some() || self.vault.is_some() || self.home.is_some();
-        if !given && self.settings.is_empty() {
+        if let [shell, option, line] = suggested.argv.as_mut_slice()
+            && (shell.as_str(), option.as_str()) == ("sh", "-c")
+        {
+            *line = self.complete_line(line);
             return;
         }
+        if let Some((at, added)) = self.missing(&suggested.argv, workspace) {
+            suggested.insert(at, added);
+        }
+    }
+
+    /// The same for a line of commands, of which only those of Offshoot are looked at. What calls a command has no quotes.
+    fn complete_line(&self, line: &str) -> String {
+        let complete = |command: &str| {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            let Some((at, added)) = self.missing(&words, None) else { return command.to_owned() };
+            let added = SuggestedCommand { argv: added, placeholders: Vec::new() };
+            let parts = [words[..at].join(" "), added.to_string(), words[at..].join(" ")];
+            parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+        };
+        line.split(" && ").map(complete).collect::<Vec<_>>().join(" && ")
+    }
+
+    /// What a command of Offshoot lacks to mean the same, and where that goes.
+    fn missing(&self, argv: &[String], workspace: Option<&str>) -> Option<(usize, Vec<String>)> {
+        let given = workspace.is_some() || self.vault.is_some() || self.home.is_some();
+        if !given && self.settings.is_empty() {
+            return None;
+        }
         if argv.first().is_none_or(|program| program != "offshoot") || argv.iter().any(is_help) {
-            return;
+            return None;
         }
         let words = self.words(argv);
         let group = words.first().copied().unwrap_or_default();
         if WITHOUT_VAULTS.contains(&group) {
-            return;
+            return None;
         }
         let options = argv.iter().take_while(|word| *word != "--");
         let has = |names: &[&str]| options.clone().any(|word| names.contains(&word.as_str()));
@@ -180,7 +222,7 @@ impl Invocation {
         if self.command == words {
             self.settings.iter().for_each(|setting| add("-c", setting));
         }
-        suggested.insert(at, added);
+        Some((at, added)).filter(|(_, added)| !added.is_empty())
     }
 
     /// The words of a list of arguments that call a command.

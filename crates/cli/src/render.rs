@@ -11,7 +11,7 @@ pub(crate) mod styled;
 pub(crate) use offshoot_engine::binding::git_directory;
 pub(crate) use offshoot_engine::import::summary as import;
 pub(crate) use offshoot_engine::text::{bytes, count, harmless, host_path, line};
-pub(crate) use offshoot_engine::way_on;
+pub(crate) mod way_on;
 pub(crate) mod words;
 
 use std::path::Path;

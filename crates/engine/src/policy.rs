@@ -110,7 +110,9 @@ impl Offshoot {
     /// The files of the project: in the current folder or in the nearest above it that has one, and the same for the folder of the
     /// vault. Whoever names a vault elsewhere gets by no rule of its project.
     fn project_files(&self, folder: Option<&Path>) -> Vec<PolicyFile> {
-        let has = |folder: &&Path| PROJECT_FILES.iter().any(|name| folder.join(name).exists());
+        let has = |folder: &&Path| {
+            PROJECT_FILES.iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+        };
         let starts = self.options().directory.as_deref().into_iter().chain(folder);
         let mut found: Vec<&Path> = Vec::new();
         for folder in starts.filter_map(|start| start.ancestors().find(has)) {

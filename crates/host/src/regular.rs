@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor, open};
+use rustix::io::Errno;
 
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,9 @@ pub enum RegularFileError {
     /// It is a pipe, a device, a socket or a directory.
     #[error("not a regular file")]
     NotRegular,
+    /// It is a link to something that is not there.
+    #[error("a link that leads nowhere")]
+    LeadsNowhere,
     /// It has more than was asked for.
     #[error("larger than {limit} bytes")]
     TooLarge {
@@ -37,7 +41,11 @@ impl RegularFileError {
 /// is read that has no end. `/dev/null` counts as an empty file: people name it to mean none.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, RegularFileError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = open(path, flags, Mode::empty()).map_err(io::Error::from)?;
+    let file = open(path, flags, Mode::empty()).map_err(|errno| match errno {
+        // Whoever made the link meant something by it.
+        Errno::NOENT if path.is_symlink() => RegularFileError::LeadsNowhere,
+        errno => io::Error::from(errno).into(),
+    })?;
     let stat = fstat(&file).map_err(io::Error::from)?;
     let device = (major(stat.st_rdev), minor(stat.st_rdev));
     match FileType::from_raw_mode(stat.st_mode) {
@@ -97,5 +105,9 @@ mod tests {
         assert!(read_regular(&file, 1).unwrap_err().is_absent());
         fs::write(&file, "").unwrap();
         assert!(read_regular(&file.join("below"), 1).unwrap_err().is_absent());
+        let link = scratch.path().join("link");
+        symlink("nothing", &link).unwrap();
+        let error = read_regular(&link, 1).unwrap_err();
+        assert!(matches!(error, RegularFileError::LeadsNowhere) && !error.is_absent(), "{error}");
     }
 }

@@ -183,16 +183,24 @@ impl<'a> Resolver<'a> {
         Ok(Asked::new(text).unknown_name(self.vault, "workspace", names))
     }
 
-    /// The newest operation that names a workspace which is gone since, with its id and name.
+    /// The newest operation that names a workspace which is gone since, with its id and name. One that a command had and left nothing in stands
+    /// back behind an earlier one of the same name, which may have somebody's work.
     fn last_mention(&self, text: &str) -> Result<Option<(Operation, Id, String)>> {
         let mut before = None;
+        let mut unused: Vec<(Operation, Id, String)> = Vec::new();
         loop {
             let page = self.vault.operations(Scope::Vault, before, 64)?;
-            let Some(last) = page.last() else { return Ok(None) };
+            let Some(last) = page.last() else { return Ok(unused.into_iter().next()) };
             before = Some(last.seq);
             for operation in page {
-                if let Some((id, name)) = names_workspace(&operation, text) {
-                    return Ok(Some((operation, id, name)));
+                let Some((id, name)) = names_workspace(&operation, text) else { continue };
+                if unused.iter().any(|(_, known, _)| *known == id) {
+                    continue;
+                }
+                let found = (operation, id, name);
+                match found.0.kind == "exec" && self.vault.workspace(&id)?.is_none() {
+                    true => unused.push(found),
+                    false => return Ok(Some(found)),
                 }
             }
         }

@@ -51,8 +51,114 @@ fn suggested_commands_name_the_workspace() {
         assert_eq!(commands, [["offshoot", "conflicts", "-w", "fix"]], "{arguments:?}");
     }
     // A word of the wrong command line is not lost either.
-    let error = place.json_error(&["--vault", "project", "comit", "-w", "fix"], 2);
-    assert_eq!(suggested(&error), [["offshoot", "commit", "--vault", "project"]]);
+    for arguments in [
+        ["--vault", "project", "comit", "-w", "fix"],
+        ["comit", "--vault=project", "-q", "-w", "fix"],
+    ] {
+        let commands = suggested(&place.json_error(&arguments, 2));
+        let expected = ["offshoot", "commit", "-w", "fix", "--vault", "project"];
+        assert_eq!(commands, [expected], "{arguments:?}");
+    }
+    let commands = suggested(&place.json_error(&["commit", "-am", "text", "-w", "fix"], 2));
+    assert_eq!(commands, [["offshoot", "commit", "-w", "fix", "-m", "TEXT"]]);
+}
+
+/// What is printed after a success can be copied from any folder too.
+#[test]
+fn ways_on_name_the_vault() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/README.md", "-w", "fix"], b"one side");
+    let elsewhere = |arguments: &[&str]| {
+        let arguments = [&["--vault", "project"], arguments].concat();
+        let output = place.command(arguments).current_dir(place.path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let committed = elsewhere(&["commit", "-w", "fix"]);
+    assert!(committed.contains("undo: offshoot undo --vault project -w fix\n"), "{committed}");
+    place.ok_with(["fs", "write", "/README.md", "-w", "fix"], b"one side again");
+    place.write("README.md", "the other side");
+    let refused = elsewhere(&["commit", "-w", "fix"]);
+    assert!(refused.contains("next: offshoot pull --vault project -w fix, "), "{refused}");
+    let document: Value =
+        serde_json::from_str(&elsewhere(&["commit", "-w", "fix", "--json"])).unwrap();
+    let ways = &document["result"]["ways_on"];
+    assert_eq!(ways[0]["commands"], json!(["offshoot pull --vault project -w fix"]), "{ways}");
+    let pulled = elsewhere(&["pull", "-w", "fix"]);
+    for line in [
+        "see: offshoot conflicts --vault project -w fix ",
+        "resolve: offshoot resolve --vault project PATH -w fix --ours|--theirs\n",
+        "undo: offshoot undo --vault project -w fix\n",
+    ] {
+        assert!(pulled.contains(line), "{pulled}");
+    }
+    let conflicts = elsewhere(&["conflicts", "-w", "fix"]);
+    assert!(conflicts.contains("see: offshoot conflicts --vault project PATH "), "{conflicts}");
+    // On the usual command line nothing is added.
+    place.ok(["undo", "-w", "fix"]);
+    let refused = place.run(["commit", "-w", "fix"]).stdout;
+    let refused = String::from_utf8(refused).unwrap();
+    assert!(refused.contains("next: offshoot pull -w fix, "), "{refused}");
+}
+
+/// The name of a workspace is no path, and is not taken for one.
+#[test]
+fn a_workspace_in_place_of_a_path_is_told() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "other"]);
+    for arguments in [&["review", "fix", "--list"][..], &["conflicts", "fix"]] {
+        let error = place.json_error(arguments, 2);
+        assert_eq!(error["message"], "fix is a workspace, not a path");
+        assert_eq!(suggested(&error), [["offshoot", arguments[0], "-w", "fix"]]);
+    }
+    // What writes to a repository asks which one is meant.
+    place.json_error(&["export", "--git", "branch"], 2);
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn a_time_behind_wait_is_no_command() {
+    let place = demo_vault();
+    for arguments in [vec!["exec", "--wait", "30s", "--", "ls"], vec!["exec", "--wait", "30", "ls"]]
+    {
+        let refused = place.run(arguments);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("write --wait=30"), "{said}");
+    }
+    place.ok(["exec", "--wait", "-w", "fix", "--", "true"]);
+}
+
+/// As a shell has it: what cannot be looked into has nothing.
+#[needs(UserNamespace)]
+#[test]
+fn a_closed_directory_on_the_path_hides_nothing() {
+    let place = demo_vault();
+    let closed = place.path().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", closed.display());
+    let run = |program: &str| {
+        let mut command = place.command(["exec", "-w", "fix", "--", program]);
+        command.env("PATH", &path).output().unwrap().status.code()
+    };
+    assert_eq!((run("no-such-program"), run("true")), (Some(127), Some(0)));
+    std::fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+}
+
+/// A command that only looked under the name of a deleted workspace is in nobody's way back.
+#[needs(UserNamespace)]
+#[test]
+fn a_name_that_was_used_in_vain_still_leads_to_the_work() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/precious", "-w", "fix"], b"work");
+    place.ok(["workspace", "delete", "fix"]);
+    let looked = place.run(["exec", "-w", "fix", "--", "cat", "precious"]);
+    let said = String::from_utf8(looked.stderr).unwrap();
+    assert!(said.contains("there is no workspace fix: this ran in a new fork"), "{said}");
+    let error = place.json_error(&["status", "-w", "fix"], 3);
+    assert_eq!(error["message"], "workspace fix is gone");
+    place.ok(["undo", "-w", "fix"]);
+    assert_eq!(place.ok(["fs", "cat", "/precious", "-w", "fix"]), "work");
 }
 
 #[needs(UserNamespace)]

@@ -44,6 +44,23 @@ pub(super) fn behind_command<'a>(
     })
 }
 
+/// The options of a command line that every command has, wherever they stand.
+pub(super) fn everywhere(arguments: &[OsString], grammar: &Command) -> Vec<OsString> {
+    let known: Vec<Arg> =
+        grammar.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let mut found: Vec<OsString> = arguments.iter().take(1).cloned().collect();
+    let mut left = arguments.get(1..).unwrap_or_default();
+    while let Some(word) = left.first().filter(|word| *word != "--") {
+        let count = length(word, &known);
+        let taken = &left[..count.unwrap_or(1).min(left.len())];
+        if count.is_some() {
+            found.extend_from_slice(taken);
+        }
+        left = &left[taken.len()..];
+    }
+    found
+}
+
 /// How many words an option takes; nothing where a word is no option that every command has.
 fn length(word: &OsStr, everywhere: &[Arg]) -> Option<usize> {
     let text = word.to_string_lossy();

@@ -29,6 +29,7 @@ use crate::global::Named;
 use crate::interrupt::{self, Watch};
 use crate::invocation::next_in;
 use crate::progress::Patience;
+use crate::render::way_on;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -168,8 +169,9 @@ pub(crate) fn commit_and_report(
     let text = before.unwrap_or_default() + &text + &after;
     let document = CommitDoc {
         git: said.map(git::document),
-        repositories: wire::repositories(&end.git),
-        workspace_repositories: wire::repositories(&end.workspace_git),
+        repositories: way_on::repositories(&end.git),
+        workspace_repositories: way_on::repositories(&end.workspace_git),
+        ways_on: way_on::all_completed(wire::commit_ways_on(brought)),
         ..wire::commit(brought)
     };
     report(context, &outcome, document, &text)?;

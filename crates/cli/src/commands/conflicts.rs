@@ -14,6 +14,7 @@ use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, Goal, Text, WayO
 use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::invocation::next_in;
 use crate::render::{self, BAD, BOLD, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
@@ -54,7 +55,11 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
         };
         return show(context, vault, &point, path, side);
     }
-    let found = service.list(&point.snapshot.root, &paths)?;
+    let found = service.list(&point.snapshot.root, &paths);
+    if found.is_err() {
+        context.refuse_workspace(vault, &args.paths, "offshoot conflicts")?;
+    }
+    let found = found?;
     if args.diff && !context.output.is_json() {
         context.output.print_notes();
         return print_diffs(context, vault, &found);
@@ -172,17 +177,18 @@ pub(crate) fn lines(conflicts: &[OpenConflict]) -> String {
 /// What to do about them, where there is anything to decide.
 pub(crate) fn next_steps(ways: &[WayOnDoc], workspace: &str) -> String {
     let line = |see: String| {
-        let resolve = format!("offshoot resolve PATH --ours|--theirs -w {workspace}");
-        format!("{}\n", paint(DIM, &format!("see: {see}   resolve: {resolve}")))
+        let resolve = next_in(workspace, "offshoot resolve PATH");
+        format!("{}\n", paint(DIM, &format!("see: {see}   resolve: {resolve} --ours|--theirs")))
     };
     render::way_on::to(Goal::Decide, ways).map(line).unwrap_or_default()
 }
 
 /// How to look at sides and to decide.
 fn ways(workspace: &str) -> String {
-    let text = format!(
-        "see: offshoot conflicts PATH --side NAME -w {workspace}   resolve: offshoot resolve PATH --ours|--theirs|--side NAME|--from FILE -w {workspace}"
-    );
+    let see = next_in(workspace, "offshoot conflicts PATH --side NAME");
+    let resolve = next_in(workspace, "offshoot resolve PATH");
+    let choices = "--ours|--theirs|--side NAME|--from FILE";
+    let text = format!("see: {see}   resolve: {resolve} {choices}");
     format!("{}\n", paint(DIM, &text))
 }
 

@@ -7,7 +7,7 @@ use offshoot_engine::file::VaultPath;
 use offshoot_engine::git::{ExportRequest, GitFolder};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::{git, wire};
-use offshoot_protocol::{ExitCode, GitExportDoc, Hint};
+use offshoot_protocol::{GitExportDoc, Hint};
 
 use super::init::open_directory;
 use crate::context::Context;
@@ -53,10 +53,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
         ));
     };
     let vault = &context.vault()?.vault;
-    let Some(workspace) = context.workspace_to_read(vault)? else {
-        return Err(CliError::new(ExitCode::NotFound, "there is no workspace yet")
-            .hint(Hint::command("offshoot workspace create NAME").text(" makes one")));
-    };
+    let workspace = context.workspace_to_change(vault)?;
     let options = context.engine.git(args.author.as_deref())?;
     let folder = GitFolder::require(&repository(args, vault)?, &options)?;
     let patience = Patience::new(context.config().ui.progress, context.is_silent(), "exporting");

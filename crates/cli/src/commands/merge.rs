@@ -5,7 +5,7 @@ use offshoot_engine::merge::{MergeOutcome, MergeTarget};
 use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
-use offshoot_protocol::Kind;
+use offshoot_protocol::{Kind, MergeDoc};
 
 use super::conflicts;
 use crate::complete;
@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::render::listing::{EXPAND, Listing, show_expanded};
+use crate::render::way_on;
 use crate::render::{self, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
@@ -69,7 +70,11 @@ fn report(
     dry_run: bool,
     expand: ExpandArgs,
 ) -> Result<()> {
-    let document = wire::merge(outcome, dry_run);
+    let document = MergeDoc {
+        repositories: way_on::repositories(&outcome.git),
+        ways_on: way_on::all_completed(wire::merge_ways_on(outcome, dry_run)),
+        ..wire::merge(outcome, dry_run)
+    };
     let root = match &outcome.snapshot {
         Some(snapshot) => snapshot.root,
         None => vault.head()?.root,

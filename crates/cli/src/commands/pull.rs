@@ -6,13 +6,15 @@ use offshoot_engine::wire;
 
 use super::commit::{MOST_NAMED, conflict_lines};
 use super::conflicts::next_steps;
+use offshoot_protocol::PullDoc;
+
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::global::Named;
 use crate::progress::Patience;
 use crate::render::listing::{Listing, show_expanded, show_metadata};
-use crate::render::way_on::take_back;
+use crate::render::way_on::{self, take_back};
 use crate::render::{self, BAD, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
@@ -56,7 +58,12 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<()> {
     let changes = Listing::new(&pulled.changes, noise.as_mut())?;
     let hint = show_metadata(pulled.workspace.as_deref().unwrap_or("head"));
     let changes = changes.and_metadata(pulled.metadata.iter().collect(), hint);
-    context.output.done(wire::pull(&pulled), |_| text(&pulled, &captured, &changes))
+    let document = PullDoc {
+        repositories: way_on::repositories(&pulled.git),
+        ways_on: way_on::all_completed(wire::pull_ways_on(&pulled)),
+        ..wire::pull(&pulled)
+    };
+    context.output.done(document, |_| text(&pulled, &captured, &changes))
 }
 
 fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> String {

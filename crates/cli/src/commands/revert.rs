@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::global::Named;
 use crate::interrupt::{self, Watch};
+use crate::render::way_on;
 use crate::render::{self, DIM, NAME, paint};
 
 #[derive(Debug, Args)]
@@ -62,7 +63,7 @@ fn revert(args: &RevertArgs, context: &Context, verb: RevertVerb) -> Result<()> 
         verb,
         target: wire::operation(&reverted.target, &vault.workspaces()?),
         operation: reverted.operation.to_string(),
-        repositories: wire::repositories(&reverted.git),
+        repositories: way_on::repositories(&reverted.git),
     };
     context.output.done(document, |document| {
         let (done, back) = match verb {

@@ -89,6 +89,9 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
             CliError::new(ExitCode::Failure, format!("cannot watch for signals: {error}"))
         })?;
     let mut items = service.items(&workspace, &selection, &paths)?;
+    if items.is_empty() {
+        context.refuse_workspace(vault, &args.paths, "offshoot review")?;
+    }
     if args.split {
         items.iter_mut().for_each(choose::split_all);
     }

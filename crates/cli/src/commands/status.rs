@@ -6,12 +6,14 @@ use clap::Args;
 use offshoot_engine::status::WorkspaceStatus;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
-use offshoot_protocol::{StatusDoc, Text};
+use offshoot_protocol::{Hint, StatusDoc, Text};
 
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::global::Named;
+use crate::invocation::next;
+use crate::render::way_on;
 use crate::render::{NAME, paint};
 
 const EXAMPLES: &str = "\
@@ -84,8 +86,8 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     context.output.data(document, |document| {
         let name = paint(NAME, &document.vault);
         let gone = text::gone(&document.vault, &folders);
-        let next = "`offshoot workspace create NAME` forks one";
-        format!("{gone}vault {name} has no workspace yet; {next}\n")
+        let next = next(Hint::command("offshoot workspace create NAME"));
+        format!("{gone}vault {name} has no workspace yet; `{next}` forks one\n")
     })
 }
 
@@ -105,7 +107,7 @@ fn document(vault: String, status: &WorkspaceStatus) -> StatusDoc {
         stays: status.held().iter().map(wire::held).collect(),
         clashes: wire::clashes(&preview.proposal.conflicts),
         refused: preview.refused.as_ref().map(ToString::to_string),
-        repositories: wire::repositories(&preview.proposal.git),
+        repositories: way_on::repositories(&preview.proposal.git),
         outdated: preview.outdated.iter().map(wire::path).collect(),
         missing_folders: wire::missing_folders(&status.folders),
         checkpoints: status.checkpoints,

@@ -116,9 +116,16 @@ pub(super) fn execute(script: &Script) -> Errno {
             Errno::NOEXEC => {
                 sys::execute(c"/bin/sh", &script.shell_arguments[at], &script.environment)
             }
-            errno => errno,
+            errno => seen(script.programs.len(), program, errno),
         }
     })
+}
+
+/// Why a program could not be executed. In a directory of `PATH` that nobody may look into, there is none.
+pub(super) fn seen(places: usize, program: &CStr, errno: Errno) -> Errno {
+    let is_hidden =
+        || rustix::fs::access(program, rustix::fs::Access::EXISTS) == Err(Errno::ACCESS);
+    if errno == Errno::ACCESS && places > 1 && is_hidden() { Errno::NOENT } else { errno }
 }
 
 /// Tries one place after the other; returns why none worked.

@@ -204,7 +204,7 @@ impl Guest {
                             Err(errno) => errno,
                         }
                     }
-                    errno => errno,
+                    errno => command::seen(said.programs().count(), program, errno),
                 }
             })
         };

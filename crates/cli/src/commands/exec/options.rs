@@ -11,6 +11,7 @@ use offshoot_engine::settings::parse_duration;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 
 use crate::complete;
+use crate::error::CliError;
 use crate::words::words;
 
 // Where and how a command runs.
@@ -58,12 +59,27 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Whether the command begins with what was meant for `--wait`, which takes a time only behind `=`.
+    pub(crate) fn check_wait(&self, command: &[OsString]) -> Result<(), CliError> {
+        let first = command.first().and_then(|word| word.to_str()).filter(|word| {
+            word.starts_with(|first: char| first.is_ascii_digit()) && duration(word).is_some()
+        });
+        match (self.wait == Some(WAIT_LONG), first) {
+            (true, Some(time)) => Err(CliError::usage(format!("{time} is not a command"))
+                .hint(format!("write --wait={time} if it is how long to wait"))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a session that was started without these options is what is asked for.
     pub(super) fn can_join(&self) -> bool {
         let as_usual = self.checkpoint == CheckpointMode::Auto;
         as_usual && self.wait.is_none() && self.driver.is_none() && !self.verify && !self.no_cache
     }
 }
+
+/// What `--wait` means without a time.
+const WAIT_LONG: Duration = Duration::from_hours(365 * 24);
 
 /// A variable that is passed on or set: it has a name.
 fn variable(item: OsString) -> Result<OsString, &'static str> {

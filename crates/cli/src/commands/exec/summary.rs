@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_engine::exec::ExecutionWorkspace;
 use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult};
 use offshoot_engine::policy::{Verdict, suggestion};
 use offshoot_protocol::{ErrorBody, Hint};
@@ -41,8 +42,14 @@ pub(super) fn text(
     let lists = form == Form::Person && !result.removed;
     let changed = if lists { changes.heading() } else { changes.summary() };
     if result.removed {
-        // There is no workspace to tell about; a person who worked in it wants to know that nothing came of it.
-        if form == Form::Person {
+        // There is no workspace to tell about, unless one was meant that is not there; a person who worked in it wants to know that nothing
+        // came of it.
+        if let ExecutionWorkspace::Workspace(name) = &envelope.request.place {
+            let said = format!(
+                "there is no workspace {name}: this ran in a new fork, which was removed as nothing changed"
+            );
+            text.push_str(&format!("{}\n", paint(DIM, &said)));
+        } else if form == Form::Person {
             text.push_str(&format!("{}\n", paint(DIM, &changed)));
         }
         return text;

@@ -11,6 +11,7 @@ use offshoot_protocol::ReviewListDoc;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::listing::{EXPAND, metadata_line, place_text, status_metadata};
+use crate::render::way_on;
 use crate::render::{self, BAD, DIM, WARN, paint};
 
 /// Prints them for programs: every one, with what a commit would say about repositories.
@@ -25,7 +26,7 @@ pub(crate) fn print_document(
     let document = ReviewListDoc {
         metadata_changes: metadata.into_iter().map(wire::change).collect(),
         refused: preview.refused.as_ref().map(ToString::to_string),
-        repositories: wire::repositories(&preview.proposal.git),
+        repositories: way_on::repositories(&preview.proposal.git),
         outdated: preview.outdated.iter().map(wire::path).collect(),
         ..wire::review_list(workspace, items)
     };
