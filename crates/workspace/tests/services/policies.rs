@@ -78,5 +78,5 @@ fn a_file_that_is_too_large_is_not_read() {
     // A comment of spaces: nothing is wrong with it but its size.
     fs::write(&path, rules + &" ".repeat(17 << 20)).unwrap();
     let error = files.current().unwrap_err().to_string();
-    assert!(error.contains("at most"), "{error}");
+    assert!(error.contains("larger than"), "{error}");
 }
