@@ -92,7 +92,8 @@ impl Error {
     /// use offshoot_engine::Error;
     /// use offshoot_engine::error::{FurtherHints, Hint};
     ///
-    /// let further = FurtherHints { otherwise: Some(Hint::from("try again")), set_aside: None };
+    /// let otherwise = Some(Hint::from("try again"));
+    /// let further = FurtherHints { otherwise, ..FurtherHints::default() };
     /// let error = Error::usage("it did not work").further(further);
     /// assert_eq!(error.hint.expect("there was none before").to_string(), "try again");
     /// ```
