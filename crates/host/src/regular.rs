@@ -43,7 +43,7 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, RegularFileError
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::empty()).map_err(|errno| match errno {
         // Whoever made the link meant something by it.
-        Errno::NOENT if path.is_symlink() => RegularFileError::LeadsNowhere,
+        Errno::NOENT | Errno::NOTDIR if path.is_symlink() => RegularFileError::LeadsNowhere,
         errno => io::Error::from(errno).into(),
     })?;
     let stat = fstat(&file).map_err(io::Error::from)?;

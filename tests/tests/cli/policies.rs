@@ -231,6 +231,19 @@ fn rules_and_settings_are_read_from_files_of_a_sensible_size() {
     }
 }
 
+/// A link that cannot be followed stands for rules that somebody meant to have.
+#[test]
+fn rules_that_are_a_link_to_nothing_let_nothing_run() {
+    for target in ["nothing", "offshoot-policy.toml", "a/below"] {
+        let place = project();
+        let link = place.project().join("offshoot-policy.toml");
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let envelope = exec(&place, 125, &["--", "cat", "a"]);
+        let message = envelope["result"]["error"]["message"].as_str().unwrap();
+        assert!(message.contains("offshoot-policy.toml"), "{target}: {message}");
+    }
+}
+
 #[test]
 fn rules_that_are_wrong_let_nothing_run() {
     let place = project();

@@ -109,7 +109,7 @@ impl PolicyFiles {
 
     /// The files that are there.
     pub fn present(&self) -> impl Iterator<Item = &PolicyFile> {
-        self.files.iter().filter(|file| file.required || file.path.exists())
+        self.files.iter().filter(|file| file.required || is_there(&file.path))
     }
 
     /// What decides now. After a file has changed it is read again; while one is wrong there is an error and no policy, so that
@@ -159,6 +159,14 @@ fn read(file: &PolicyFile) -> Result<Option<String>, PolicyFileError> {
     };
     let text = String::from_utf8(bytes);
     text.map(Some).map_err(|_| failed(io::Error::other("it is not UTF-8")))
+}
+
+/// Whether there is anything at a path: a link that leads nowhere is there, and wrong.
+fn is_there(path: &Path) -> bool {
+    let absent = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    !path.symlink_metadata().is_err_and(|error| absent(&error))
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
