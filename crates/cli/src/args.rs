@@ -78,7 +78,10 @@ fn legible(arguments: &[OsString]) -> Option<Invocation> {
     let found = read(arguments)?;
     // What stands behind a word that is no command is not read.
     let options = leading::everywhere(arguments, &Cli::command());
-    Some(read(&options).map_or_else(|| found.clone(), |options| found.clone().or(options)))
+    Some(match read(&options) {
+        Some(options) => found.or(options),
+        None => found,
+    })
 }
 
 /// Prints what clap has to say; as a document where the caller wants JSON.

@@ -16,8 +16,7 @@ pub(super) fn behind_command<'a>(
     if !leads && !between {
         return None;
     }
-    let everywhere: Vec<Arg> =
-        grammar.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let everywhere = known_everywhere(grammar);
     let mut options = Vec::new();
     let mut take = |mut left: &'a [OsString]| {
         while let Some(count) = left.first().and_then(|word| length(word, &everywhere)) {
@@ -46,8 +45,7 @@ pub(super) fn behind_command<'a>(
 
 /// The options of a command line that every command has, wherever they stand.
 pub(super) fn everywhere(arguments: &[OsString], grammar: &Command) -> Vec<OsString> {
-    let known: Vec<Arg> =
-        grammar.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let known = known_everywhere(grammar);
     let mut found: Vec<OsString> = arguments.iter().take(1).cloned().collect();
     let mut left = arguments.get(1..).unwrap_or_default();
     while let Some(word) = left.first().filter(|word| *word != "--") {
@@ -59,6 +57,11 @@ pub(super) fn everywhere(arguments: &[OsString], grammar: &Command) -> Vec<OsStr
         left = &left[taken.len()..];
     }
     found
+}
+
+/// The options that every command has.
+fn known_everywhere(grammar: &Command) -> Vec<Arg> {
+    grammar.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect()
 }
 
 /// How many words an option takes; nothing where a word is no option that every command has.
