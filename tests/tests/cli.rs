@@ -124,6 +124,8 @@ mod transcript;
 mod typed;
 #[path = "cli/unprivileged.rs"]
 mod unprivileged;
+#[path = "cli/unread.rs"]
+mod unread;
 #[path = "cli/unreadable.rs"]
 mod unreadable;
 #[path = "cli/usages.rs"]

@@ -8,6 +8,7 @@ mod ready;
 mod request;
 mod run;
 mod start;
+mod steering;
 mod turns;
 pub mod worker;
 
@@ -15,7 +16,7 @@ pub use command::{Command, Input};
 pub use events::{Event, Events};
 pub use handle::Exec;
 pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
-pub use offshoot_sandbox::{Flow, Signals, Stream, Terminal};
+pub use offshoot_sandbox::{Room, Signals, Stream, Terminal};
 pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, RunningExec, STDOUT};
 pub use offshoot_workspace::{
     CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,

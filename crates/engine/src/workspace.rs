@@ -88,7 +88,8 @@ impl Workspace {
         Ok(self.record()?.name)
     }
 
-    /// Starts a command in it. One that may change something has the workspace to itself.
+    /// Starts a command in it. One that may change something has the workspace to itself. Where the workspace is deleted before its
+    /// turn comes, nothing runs, and the envelope says so.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
@@ -98,7 +99,7 @@ impl Workspace {
     /// # }
     /// ```
     pub fn exec(&self, command: impl Into<Command>) -> Result<Exec> {
-        let place = ExecutionWorkspace::Workspace(self.name()?);
+        let place = ExecutionWorkspace::Existing { id: self.id, name: self.name()? };
         exec::start(self.project.opened(), place, command.into())
     }
 

@@ -14,3 +14,5 @@ mod same;
 mod support;
 #[path = "worker/terminal.rs"]
 mod terminal;
+#[path = "worker/unread.rs"]
+mod unread;

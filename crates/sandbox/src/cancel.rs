@@ -34,10 +34,11 @@ impl Cancel {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// Whether somebody asked since this was last looked at.
-    pub(crate) fn take(&self) -> bool {
+    /// How often somebody asked since this was last looked at.
+    pub(crate) fn take(&self) -> u64 {
         let mut count = [0u8; 8];
-        rustix::io::read(&self.descriptor, &mut count).is_ok()
+        let nothing_new = rustix::io::read(&self.descriptor, &mut count).is_err();
+        if nothing_new { 0 } else { u64::from_ne_bytes(count) }
     }
 }
 

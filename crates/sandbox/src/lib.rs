@@ -19,6 +19,7 @@ mod keeper;
 mod launch;
 mod message;
 mod probe;
+mod room;
 mod running;
 mod script;
 mod signals;
@@ -34,7 +35,8 @@ pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
 pub use offshoot_vocabulary::{HomeView, Network};
 pub use probe::{attempt, read_through};
-pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
+pub use room::Room;
+pub use running::{Ended, Observer, Running, Status, Stream, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
     CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Stdin, Terminal,

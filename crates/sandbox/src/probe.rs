@@ -3,7 +3,7 @@
 use crate::cancel::Requests;
 use crate::error::SandboxError;
 use crate::launch::launch;
-use crate::running::{Flow, Observer, Stream, Timeout};
+use crate::running::{Observer, Stream, Timeout};
 use crate::spec::{Files, Limits, Overlay, Program, Spec, Stdin, WorkspaceMount};
 use offshoot_vocabulary::Network;
 
@@ -54,10 +54,9 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
 struct Printed(Vec<u8>);
 
 impl Observer for Printed {
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
         if stream == Stream::Stdout {
             self.0.extend_from_slice(bytes);
         }
-        Flow::More
     }
 }

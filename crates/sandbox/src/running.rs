@@ -5,6 +5,7 @@ mod feed;
 mod terminal;
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,6 +22,7 @@ use crate::error::{Result, SandboxError, system};
 use crate::in_force::InForce;
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
+use crate::room::Room;
 use crate::signals::{Signal, Signals};
 use crate::sys;
 
@@ -33,19 +35,15 @@ pub enum Stream {
     Stderr,
 }
 
-/// Whether more output is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// Go on.
-    More,
-    /// Nobody listens any more.
-    Close,
-}
-
 /// Who is told what a command prints, as it prints it.
 pub trait Observer {
-    /// Something was printed. Where it answers [`Flow::Close`], the command finds its output closed.
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow;
+    /// Something was printed. This must not wait for anybody: as long as it does, nobody ends the command.
+    fn output(&mut self, stream: Stream, bytes: &[u8]);
+
+    /// The room that there is for output that was not read yet; none where there always is some.
+    fn room(&self) -> Option<Arc<Room>> {
+        None
+    }
 
     /// The command is over, and so many others who joined it are still there; their end is waited for.
     fn waiting(&mut self, others: u64) {
@@ -122,6 +120,8 @@ pub struct Running {
     /// Who renames directories for it.
     pub(crate) brokers: Brokers,
     buffer: Buffer,
+    /// The room that its observer has for output.
+    room: Option<Arc<Room>>,
     started: Instant,
     /// Somebody outside wants it to end.
     asked: bool,
@@ -153,6 +153,7 @@ impl Running {
             terminal,
             brokers,
             buffer,
+            room: None,
             started,
             asked: false,
         }
@@ -193,8 +194,12 @@ impl Running {
         requests: Requests<'_>,
     ) -> Result<([i64; NUMBERS], Ending)> {
         let mut ending = Ending::new(timeout, self.started);
+        self.room = observer.room();
         loop {
             let ready = self.wait(ending.until(), requests)?;
+            if ready.has(Source::Room) {
+                self.look_at_room();
+            }
             self.pass_on(&ready, observer);
             if ready.has(Source::Socket)
                 && let Some(ended) = self.ended(observer)?
@@ -209,8 +214,13 @@ impl Running {
             if ready.has(Source::Signals) {
                 self.obey(requests.signals, &mut ending, observer)?;
             }
-            let cancelled = ready.has(Source::Cancel) && requests.cancel.is_some_and(Cancel::take);
-            if (cancelled || std::mem::take(&mut self.asked))
+            if ready.has(Source::Cancel)
+                && let Some(kind) =
+                    ending.cancel(requests.cancel.map_or(0, Cancel::take), Instant::now())
+            {
+                self.say(kind)?;
+            }
+            if std::mem::take(&mut self.asked)
                 && let Some(kind) = ending.interrupt(Instant::now())
             {
                 self.say(kind)?;
@@ -253,18 +263,22 @@ impl Running {
 
     /// Waits until something can be done.
     fn wait(&mut self, until: Option<Instant>, requests: Requests<'_>) -> Result<Ready> {
-        let mut sources = Vec::with_capacity(6);
-        let mut events = Vec::with_capacity(6);
+        let mut sources = Vec::with_capacity(8);
+        let mut events = Vec::with_capacity(8);
         let mut add = |source, event| {
             sources.push(source);
             events.push(event);
         };
         let socket = self.socket.as_ref().ok_or(SandboxError::Lost)?;
         add(Source::Socket, PollFd::new(socket, PollFlags::IN));
+        let has_room = self.room.as_ref().is_none_or(|room| room.is_left());
         for (source, output) in [Source::Stdout, Source::Stderr].into_iter().zip(&self.outputs) {
-            if let Some(output) = output {
+            if let Some(output) = output.as_ref().filter(|_| has_room) {
                 add(source, PollFd::new(output, PollFlags::IN));
             }
+        }
+        if let Some(room) = &self.room {
+            add(Source::Room, PollFd::new(room, PollFlags::IN));
         }
         if let Some(signals) = requests.signals {
             add(Source::Signals, PollFd::new(signals, PollFlags::IN));
@@ -289,6 +303,17 @@ impl Running {
         Ok(Ready(ready.filter(|(_, event)| !event.revents().is_empty()).map(|(s, _)| s).collect()))
     }
 
+    /// Closes what nobody reads any more. Whether there is room now is asked before the next wait.
+    fn look_at_room(&mut self) {
+        let Some(room) = &self.room else { return };
+        room.seen();
+        for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
+            if room.is_closed(stream) {
+                self.outputs[at] = None;
+            }
+        }
+    }
+
     /// Passes on what was printed, and gives the command more to read.
     fn pass_on(&mut self, ready: &Ready, observer: &mut dyn Observer) {
         for (source, at, stream) in
@@ -310,10 +335,13 @@ impl Running {
         let Some(output) = &self.outputs[at] else { return false };
         match rustix::io::read(output, &mut bytes) {
             Ok(0) => self.outputs[at] = None,
-            Ok(got) => match observer.output(stream, &bytes[..got]) {
-                Flow::More => return true,
-                Flow::Close => self.outputs[at] = None,
-            },
+            Ok(got) => {
+                if let Some(room) = &self.room {
+                    room.take(got);
+                }
+                observer.output(stream, &bytes[..got]);
+                return true;
+            }
             Err(Errno::INTR) => return true,
             Err(Errno::AGAIN) => {}
             Err(_) => self.outputs[at] = None,
@@ -321,7 +349,7 @@ impl Running {
         false
     }
 
-    /// Reads what is left in the pipes. Nobody inside writes any more, and whoever got hold of one outside is not waited
+    /// Reads what is left in the pipes, which is little, whether there is room or not. Nobody inside writes any more, and whoever got hold of one outside is not waited
     /// for.
     fn drain(&mut self, observer: &mut dyn Observer) {
         for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
@@ -420,6 +448,7 @@ enum Source {
     Socket,
     Stdout,
     Stderr,
+    Room,
     Signals,
     Cancel,
     Feed,

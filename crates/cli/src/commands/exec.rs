@@ -12,6 +12,7 @@ mod refused;
 mod request;
 mod setup;
 mod summary;
+mod writer;
 
 use offshoot_protocol::Network;
 use std::ffi::OsString;
@@ -133,9 +134,10 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let (opened, asked_for, folder) =
         (&place.vault, request.place.clone(), place.folder.as_deref());
     let mut ready = || context.engine.make_ready(&opened.vault, &opened.name, &asked_for, folder);
-    let mut live = answer.live(ask, context, &mut ready);
+    let mut live = answer.live(ask, context, &mut ready)?;
     let envelope = runtime.exec(request, &mut live);
-    let (printed, told) = live.end();
+    let was_ended = envelope.result.timed_out || envelope.result.interrupted;
+    let (written, told) = live.end(was_ended, options.signals.as_ref());
     // A program gets the changes as they are.
     let lists = form.is_text() && !envelope.result.changes.is_empty();
     let closing = Closing { told, ..Closing::new(ask, context, &options) };
@@ -153,7 +155,13 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         true => changes(context, &place.vault.vault, result)
             .or_else(|_| Listing::new(&result.changes, None).map(Listing::without_metadata))?,
     };
-    let code = answer.finish(context, &envelope, &listing, printed, &closing);
+    // Whoever reads the answer may take his time, too.
+    if let Some(signals) = options.signals {
+        // Those that came while the command was recorded had nothing left to end.
+        let _too_late = signals.ask_to_end();
+        signals.give_back();
+    }
+    let code = answer.finish(context, &envelope, &listing, written, &closing);
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
     let workspace = workspace.filter(|_| envelope.result.joined.is_none());
     if let Some((workspace, _)) = workspace {

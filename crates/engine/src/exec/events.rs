@@ -5,8 +5,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use offshoot_sandbox::Stream;
 
+use super::steering::Steering;
+
 /// How many bytes of output wait for whoever reads events.
-const WAITING: usize = 1 << 20;
+pub(super) const WAITING: usize = 1 << 20;
 
 /// Something that happened while a command ran.
 ///
@@ -56,7 +58,7 @@ pub enum Event {
 }
 
 /// The events of one command, in order; ends when the command has. Before somebody asks for it the oldest output is left out
-/// where it gets too much; from then on the command waits for the reader, as it would at a pipe.
+/// where it gets too much; from then on the command waits for the reader, as it would at a pipe, and can still be ended.
 ///
 /// ```
 /// # fn example(exec: &offshoot_engine::exec::Exec) {
@@ -75,8 +77,9 @@ impl Iterator for Events {
     fn next(&mut self) -> Option<Event> {
         let mut state = self.0.lock();
         loop {
-            if let Some(event) = state.pop() {
-                self.0.changed.notify_all();
+            if let Some((event, takes)) = state.pop() {
+                drop(state);
+                self.0.free(takes);
                 return Some(event);
             }
             if state.ended {
@@ -89,76 +92,112 @@ impl Iterator for Events {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        self.0.lock().readers -= 1;
-        self.0.changed.notify_all();
+        let mut state = self.0.lock();
+        state.readers -= 1;
+        let freed = if state.readers == 0 { state.let_go() } else { 0 };
+        drop(state);
+        self.0.free(freed);
     }
 }
 
-/// Where events wait.
-#[derive(Debug, Default)]
+/// Where events wait. Adding one never waits: whoever runs the command is told what was read, and does not read more of its output
+/// than there is room for.
+#[derive(Debug)]
 pub(super) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
+    steering: Arc<dyn Steering>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: VecDeque<Event>,
+    waiting: VecDeque<Waiting>,
     bytes: usize,
     skipped: usize,
     readers: usize,
     ended: bool,
 }
 
+#[derive(Debug)]
+struct Waiting {
+    event: Event,
+    /// How many bytes of room it takes up until it is read.
+    takes: usize,
+}
+
 impl State {
-    fn pop(&mut self) -> Option<Event> {
+    fn pop(&mut self) -> Option<(Event, usize)> {
         if self.skipped > 0 {
-            return Some(Event::Skipped { bytes: std::mem::take(&mut self.skipped) });
+            return Some((Event::Skipped { bytes: std::mem::take(&mut self.skipped) }, 0));
         }
-        let event = self.waiting.pop_front()?;
-        if let Event::Output { bytes, .. } = &event {
-            self.bytes -= bytes.len();
-        }
-        Some(event)
+        let Waiting { event, takes } = self.waiting.pop_front()?;
+        self.bytes -= event.size();
+        Some((event, takes))
     }
 
     /// Leaves out the oldest output until there is room for so much.
     fn make_room(&mut self, size: usize) {
         while self.bytes + size > WAITING {
-            let is_output = |event: &Event| matches!(event, Event::Output { .. });
+            let is_output = |one: &Waiting| matches!(one.event, Event::Output { .. });
             let Some(at) = self.waiting.iter().position(is_output) else { return };
-            if let Some(Event::Output { bytes, .. }) = self.waiting.remove(at) {
-                self.bytes -= bytes.len();
-                self.skipped += bytes.len();
-            }
+            let left_out = self.waiting.remove(at).map_or(0, |one| one.event.size());
+            self.bytes -= left_out;
+            self.skipped += left_out;
+        }
+    }
+
+    /// What waits takes up no room any more, because nobody reads; how much that was.
+    fn let_go(&mut self) -> usize {
+        self.waiting.iter_mut().map(|one| std::mem::take(&mut one.takes)).sum()
+    }
+}
+
+impl Event {
+    /// How many bytes of output it has.
+    fn size(&self) -> usize {
+        match self {
+            Self::Output { bytes, .. } => bytes.len(),
+            _ => 0,
         }
     }
 }
 
 impl Queue {
+    pub(super) fn new(steering: Arc<dyn Steering>) -> Self {
+        Self { state: Mutex::default(), changed: Condvar::new(), steering }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event. Output waits for readers where there are any.
+    fn free(&self, bytes: usize) {
+        if bytes > 0 {
+            self.steering.free(bytes);
+        }
+    }
+
+    /// Adds an event. Output takes up room until it is read, where there are readers.
     pub(super) fn push(&self, event: Event) {
         let mut state = self.lock();
-        if let Event::Output { bytes, .. } = &event {
-            while state.readers > 0 && state.bytes > 0 && state.bytes + bytes.len() > WAITING {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
-            state.make_room(bytes.len());
-            state.bytes += bytes.len();
+        let size = event.size();
+        let (takes, freed) = if state.readers > 0 { (size, 0) } else { (0, size) };
+        if state.readers == 0 {
+            state.make_room(size);
         }
-        state.waiting.push_back(event);
+        state.bytes += size;
+        state.waiting.push_back(Waiting { event, takes });
+        drop(state);
         self.changed.notify_all();
+        self.free(freed);
     }
 
     /// There are no more.
     pub(super) fn end(&self) {
         let mut state = self.lock();
-        state.waiting.push_back(Event::Finished);
+        state.waiting.push_back(Waiting { event: Event::Finished, takes: 0 });
         state.ended = true;
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -171,7 +210,26 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+
+    #[derive(Debug, Default)]
+    struct Freed(AtomicUsize);
+
+    impl Steering for Freed {
+        fn cancel(&self) {}
+
+        fn free(&self, bytes: usize) {
+            self.0.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn queue() -> (Arc<Queue>, impl Fn() -> usize) {
+        let freed = Arc::new(Freed::default());
+        let queue = Arc::new(Queue::new(Arc::clone(&freed) as Arc<dyn Steering>));
+        (queue, move || freed.0.swap(0, Ordering::Relaxed))
+    }
 
     fn output(size: usize) -> Event {
         Event::Output { stream: Stream::Stdout, bytes: vec![b'x'; size] }
@@ -179,10 +237,11 @@ mod tests {
 
     #[test]
     fn output_that_nobody_reads_is_left_out_and_that_is_told() {
-        let queue = Arc::new(Queue::default());
+        let (queue, freed) = queue();
         queue.push(Event::Started { workspace: "w".to_owned() });
         for _ in 0..3 {
             queue.push(output(WAITING / 2));
+            assert_eq!(freed(), WAITING / 2, "the command goes on");
         }
         queue.end();
         let events: Vec<Event> = queue.read().collect();
@@ -190,21 +249,24 @@ mod tests {
         let skipped = Event::Skipped { bytes: WAITING / 2 };
         let half = output(WAITING / 2);
         assert_eq!(events, [skipped, started, half.clone(), half, Event::Finished]);
+        assert_eq!(freed(), 0, "nothing is freed twice");
     }
 
     #[test]
-    fn a_command_waits_for_its_reader_and_not_for_one_who_left() {
-        let queue = Arc::new(Queue::default());
+    fn output_takes_up_room_until_it_is_read_or_nobody_reads() {
+        let (queue, freed) = queue();
         let mut events = queue.read();
-        queue.push(output(WAITING));
-        let writer = Arc::clone(&queue);
-        let thread = std::thread::spawn(move || writer.push(output(1)));
-        assert_eq!(events.next(), Some(output(WAITING)));
-        thread.join().expect("it goes on when there is room");
-        queue.push(output(WAITING - 1));
-        let writer = Arc::clone(&queue);
-        let thread = std::thread::spawn(move || writer.push(output(WAITING)));
+        queue.push(output(3));
+        queue.push(output(5));
+        assert_eq!(freed(), 0);
+        assert_eq!((events.next(), freed()), (Some(output(3)), 3));
+        let other = queue.read();
         drop(events);
-        thread.join().expect("it goes on when nobody reads");
+        assert_eq!(freed(), 0, "somebody reads");
+        drop(other);
+        assert_eq!(freed(), 5);
+        queue.end();
+        assert_eq!(queue.read().collect::<Vec<_>>(), [output(5), Event::Finished]);
+        assert_eq!(freed(), 0);
     }
 }

@@ -1,13 +1,12 @@
 //! A command that runs, as its caller holds it.
 
-use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use offshoot_protocol::ExecEnvelopeDoc;
-use offshoot_sandbox::Cancel;
 use offshoot_store::Id;
 
 use super::events::{Event, Events, Queue};
+use super::steering::Steering;
 
 /// A command that was started. Cheap to clone; dropping it ends nothing, the command runs on and is recorded.
 ///
@@ -56,7 +55,7 @@ impl Exec {
     /// # }
     /// ```
     pub fn cancel(&self) {
-        self.0.canceller.cancel();
+        self.0.steering.cancel();
     }
 
     /// Waits for its end. Whatever became of it, there is an envelope that says so.
@@ -97,24 +96,11 @@ impl Exec {
     }
 }
 
-/// How a command is asked to end, wherever it runs.
-pub(super) trait Cancelling: fmt::Debug + Send + Sync {
-    /// Asks it to end; once more, and it is killed.
-    fn cancel(&self);
-}
-
-impl Cancelling for Cancel {
-    fn cancel(&self) {
-        Self::cancel(self);
-    }
-}
-
 /// What all handles of a command share with whoever follows it.
 #[derive(Debug)]
 pub(super) struct Shared {
     id: Id,
-    /// Asks it to end.
-    canceller: Arc<dyn Cancelling>,
+    steering: Arc<dyn Steering>,
     events: Arc<Queue>,
     /// The envelope, once there is one.
     outcome: Mutex<Option<Arc<ExecEnvelopeDoc>>>,
@@ -123,11 +109,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(id: Id, canceller: Arc<dyn Cancelling>) -> Self {
+    pub(super) fn new(id: Id, steering: Arc<dyn Steering>) -> Self {
         Self {
             id,
-            canceller,
-            events: Arc::default(),
+            events: Arc::new(Queue::new(Arc::clone(&steering))),
+            steering,
             outcome: Mutex::new(None),
             over: Condvar::new(),
         }

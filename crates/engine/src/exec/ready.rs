@@ -33,6 +33,7 @@ impl Offshoot {
         self.sweep(vault)?;
         let forks = match place {
             ExecutionWorkspace::Workspace(name) => !Resolver::new(vault).has_workspace(name)?,
+            ExecutionWorkspace::Existing { .. } => false,
             ExecutionWorkspace::Fork { from, .. } => from.is_none(),
         };
         match folder.filter(|_| forks && self.config().exec.refresh) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_policy::Policy;
 use offshoot_protocol::ExecEnvelopeDoc;
-use offshoot_sandbox::{Flow, Signals, Stream};
+use offshoot_sandbox::{Room, Signals, Stream};
 use offshoot_workspace::{
     ExecutionObserver, ExecutionRequest, ExecutionResult, ExecutionWorkspace, ProxyRuntime, wire,
 };
@@ -14,24 +14,26 @@ use super::request::explain;
 use crate::opened::Opened;
 
 /// Decides about a request by the rules, runs it, answers, and does what is due afterwards. `signals` are those to a process that
-/// has nothing else to do.
+/// has nothing else to do; `room` is that for output, as long as whoever is told has not passed it on.
 pub(super) fn run(
     project: &Opened,
     request: ExecutionRequest,
     (policy, caches): (Arc<Policy>, bool),
     signals: Option<Signals>,
-    tell: &dyn Fn(Event),
+    (tell, room): (&dyn Fn(Event), &Arc<Room>),
     answer: impl FnOnce(ExecEnvelopeDoc),
 ) {
     let options = project.engine().runtime_options(policy, caches, signals, explain);
     let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
     let place = request.place.clone();
-    let envelope = runtime.exec(request, &mut Telling { project, place: &place, tell });
+    let envelope = runtime.exec(request, &mut Telling { project, place: &place, tell, room });
     let result = &envelope.result;
     let stays = result.workspace.as_ref().filter(|_| !result.removed);
     let due = stays.and_then(|(workspace, _)| project.due(workspace));
     answer(wire::envelope(&envelope));
     if let Some(signals) = options.signals {
+        // Those that came while the command was recorded had nothing left to end.
+        let _too_late = signals.ask_to_end();
         signals.give_back();
     }
     // Nobody waits for that. Where nothing is due the vault is not touched any more.
@@ -45,6 +47,7 @@ struct Telling<'a> {
     project: &'a Opened,
     place: &'a ExecutionWorkspace,
     tell: &'a dyn Fn(Event),
+    room: &'a Arc<Room>,
 }
 
 impl ExecutionObserver for Telling<'_> {
@@ -65,8 +68,11 @@ impl ExecutionObserver for Telling<'_> {
         (self.tell)(Event::Sealing);
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
         (self.tell)(Event::Output { stream, bytes: bytes.to_vec() });
-        Flow::More
+    }
+
+    fn room(&self) -> Option<Arc<Room>> {
+        Some(Arc::clone(self.room))
     }
 }

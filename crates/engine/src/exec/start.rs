@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::Cancel;
 use offshoot_workspace::ExecutionWorkspace;
 
 use super::command::Command;
-use super::handle::{Cancelling, Exec, Shared};
+use super::handle::{Exec, Shared};
 use super::run::run;
+use super::steering::Wheel;
 use super::turns::Turns;
 use super::worker;
 use crate::error::{Error, Result};
@@ -30,16 +30,13 @@ fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command)
     let engine = project.engine();
     let policy = project.policy(&command.rules)?;
     let caches = command.caches;
-    let cannot = |what: &str, error: &dyn std::fmt::Display| {
-        Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
-    };
-    let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
-    let mut request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
+    let wheel = Wheel::new()?;
+    let mut request = engine.request(command, place, None, Some(Arc::clone(&wheel.cancel)));
     let turn = Turns::stand(project.turns(), &request);
-    let shared = Arc::new(Shared::new(request.id, Arc::clone(&cancel) as Arc<dyn Cancelling>));
+    let shared = Arc::new(Shared::new(request.id, Arc::new(wheel.clone())));
     let (project, busy, told) = (Arc::clone(project), project.busy(), Arc::clone(&shared));
     let work = move || {
-        request.wait = turn.wait(request.wait, &|| !cancel.is_cancelled());
+        request.wait = turn.wait(request.wait, &|| !wheel.cancel.is_cancelled());
         let tell = |event| {
             turn.heed(&event);
             told.tell(event);
@@ -48,11 +45,13 @@ fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command)
             turn.pass();
             told.finish(envelope);
         };
-        run(&project, request, (policy, caches), None, &tell, answer);
+        run(&project, request, (policy, caches), None, (&tell, &wheel.room), answer);
         drop(project);
         drop(busy);
     };
     let thread = std::thread::Builder::new().name("offshoot-exec".to_owned());
-    thread.spawn(work).map_err(|error| cannot("start a thread", &error))?;
+    thread.spawn(work).map_err(|error| {
+        Error::new(ExitCode::Failure, format!("cannot start a thread: {error}"))
+    })?;
     Ok(Exec::of(shared))
 }

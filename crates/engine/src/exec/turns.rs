@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use offshoot_workspace::{ExecutionRequest, ExecutionWorkspace};
+use offshoot_workspace::ExecutionRequest;
 
 use super::events::Event;
 
@@ -44,17 +44,17 @@ pub(super) struct Turn {
 impl Turns {
     /// Puts a command at the end of the line for its workspace.
     pub(super) fn stand(turns: &Arc<Self>, request: &ExecutionRequest) -> Turn {
-        let standing = match &request.place {
-            ExecutionWorkspace::Workspace(name) if !request.read_only => {
+        let standing = match request.place.workspace() {
+            Some(name) if !request.read_only => {
                 let mut lines = turns.lock();
                 let number = lines.next;
                 lines.next += 1;
                 lines
                     .of
-                    .entry(name.clone())
+                    .entry(name.to_owned())
                     .or_default()
                     .push_back(Standing { number, waits: false });
-                Some((name.clone(), number))
+                Some((name.to_owned(), number))
             }
             _ => None,
         };

@@ -44,6 +44,13 @@ fn a_cancelled_command_is_recorded() {
     let ended = exec.wait();
     assert!(ended.result.interrupted && asked.elapsed().as_secs() < 4, "{ended:?}");
     assert_eq!(changed(&workspace), ["/begun", "/two"]);
+    // However soon that is.
+    let exec = workspace.exec(Command::shell(text)).unwrap();
+    wait_for_output(&exec);
+    exec.cancel();
+    exec.cancel();
+    let asked = Instant::now();
+    assert!(exec.wait().result.interrupted && asked.elapsed().as_secs() < 4);
     project.wait_idle();
     assert_eq!(workers(place.path()), [0; 0]);
 }

@@ -13,6 +13,7 @@ use offshoot_engine::exec::{Command, Input};
 use offshoot_needs::needs;
 use offshoot_protocol::ExitCode;
 use offshoot_tests::product::{Place, binary};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{
@@ -75,7 +76,7 @@ fn a_program_that_is_no_worker_is_named() {
             script(
                 &place,
                 "unwilling",
-                "echo '{\"refused\":{\"version\":2,\"reason\":\"too odd\"}}'",
+                "echo '{\"refused\":{\"version\":3,\"reason\":\"too odd\"}}'",
             ),
             ExitCode::Usage,
             "too odd",
@@ -93,9 +94,9 @@ fn a_program_that_is_no_worker_is_named() {
 #[test]
 fn nonsense_ends_a_worker() {
     let place = place();
-    for (name, said) in [("garbage", "garbage"), ("twice", "{\"accepted\":{\"version\":2}}")] {
+    for (name, said) in [("garbage", "garbage"), ("twice", "{\"accepted\":{\"version\":3}}")] {
         let text =
-            format!("echo '{{\"accepted\":{{\"version\":2}}}}'; echo '{said}'; exec sleep 1000");
+            format!("echo '{{\"accepted\":{{\"version\":3}}}}'; echo '{said}'; exec sleep 1000");
         let project = open(&place, options(&place).worker(script(&place, name, &text)));
         let exec = project.exec(["true"]).unwrap();
         let ended = exec.wait();
@@ -159,6 +160,12 @@ impl Talk {
         }
     }
 
+    /// Asks it to end, as a service manager does.
+    fn signal(&self) {
+        let pid = Pid::from_raw(self.worker.id().cast_signed()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+    }
+
     fn end(mut self) {
         drop(self.own);
         assert!(self.worker.wait().unwrap().success());
@@ -198,15 +205,15 @@ fn with(request: &str, place: &str, value: impl Into<Value>) -> String {
 #[test]
 fn a_host_of_another_version_is_refused() {
     let request = request(&place());
-    assert_eq!(answer(&request), "{\"accepted\":{\"version\":2}}\n");
-    let later = request.replacen("\"version\":2", "\"version\":3", 1);
+    assert_eq!(answer(&request), "{\"accepted\":{\"version\":3}}\n");
+    let later = request.replacen("\"version\":3", "\"version\":4", 1);
     let answered = answer(&later);
-    assert!(answered.starts_with("{\"refused\":{\"version\":2,"), "{answered}");
-    assert!(answered.contains("version 3"), "{answered}");
-    let unknown = request.replacen("\"version\":2", "\"version\":2,\"never_write\":true", 1);
-    for line in [unknown.as_str(), "{\"version\":2}\n", "hello\n", "\n"] {
+    assert!(answered.starts_with("{\"refused\":{\"version\":3,"), "{answered}");
+    assert!(answered.contains("version 4"), "{answered}");
+    let unknown = request.replacen("\"version\":3", "\"version\":3,\"never_write\":true", 1);
+    for line in [unknown.as_str(), "{\"version\":3}\n", "hello\n", "\n"] {
         let answered = answer(line);
-        assert!(answered.starts_with("{\"refused\":{\"version\":2,"), "{line} {answered}");
+        assert!(answered.starts_with("{\"refused\":{\"version\":3,"), "{line} {answered}");
     }
 }
 
@@ -234,6 +241,85 @@ fn a_line_without_end_is_refused() {
     let error = project(&place).exec(["true", &endless]).unwrap_err();
     assert_eq!(error.code, ExitCode::Usage, "{error}");
     assert!(error.message.contains("longer than"), "{error}");
+}
+
+#[test]
+fn what_is_said_has_the_form_that_is_expected() {
+    let request = request(&place());
+    let said: Value = serde_json::from_str(&request).unwrap();
+    let vault = ["id", "name", "directory"].map(|name| said["vault"][name].clone());
+    let answered = answer(&with(&request, "/vault", vault.to_vec()));
+    assert!(answered.contains("a list in place of an object"), "{answered}");
+    let mut without = said.clone();
+    without["exec"].as_object_mut().unwrap().remove("wait").unwrap();
+    let answered = answer(&format!("{without}\n"));
+    assert!(answered.contains("missing field `wait`"), "{answered}");
+}
+
+/// Orders, too: one that says more or less than is understood ends the command before it runs.
+#[needs(UserNamespace)]
+#[test]
+fn an_order_that_is_not_understood_lets_nothing_run() {
+    let place = place();
+    for order in ["{\"go\":{}}", "{\"go\":{\"wait\":null,\"never\":true}}", "{\"go\":[null]}"] {
+        let mut talk = Talk::start(&place, &request_for(&place, Command::new(["touch", "new"])));
+        talk.hear_until("{\"accepted\"");
+        talk.say(&format!("{order}\n"));
+        let finished: Value = serde_json::from_str(&talk.hear_until("{\"finished\"")).unwrap();
+        let result = &finished["finished"]["envelope"]["result"];
+        assert_eq!(result["exit_code"], Value::Null, "{order}: {result:#}");
+        talk.end();
+    }
+}
+
+/// A workspace that is gone when the turn of a command comes is not made anew for it.
+#[needs(UserNamespace)]
+#[test]
+fn a_command_of_a_workspace_that_is_gone_does_not_run() {
+    let place = place();
+    let request = request_for(&place, Command::new(["touch", "new"]));
+    let workspace = project(&place).fork("w").unwrap();
+    let existing = serde_json::json!({"existing": {"id": workspace.id().to_string(), "name": "w"}});
+    let mut talk = Talk::start(&place, &with(&request, "/exec/place", existing));
+    talk.hear_until("{\"accepted\"");
+    workspace.delete().unwrap();
+    talk.say("{\"go\":{\"wait\":null}}\n");
+    let finished: Value = serde_json::from_str(&talk.hear_until("{\"finished\"")).unwrap();
+    let result = &finished["finished"]["envelope"]["result"];
+    assert_eq!(result["error"]["code"], "conflict", "{result:#}");
+    assert_eq!(place.json(&["workspace", "list"])["workspaces"].as_array().unwrap().len(), 0);
+    talk.end();
+}
+
+/// Who asks a worker to end while it waits for what the command reads gets an answer.
+#[test]
+fn a_signal_comes_before_what_the_command_reads() {
+    let place = place();
+    let command = Command::new(["cat"]).input(Input::Bytes(vec![b'x'; 100]));
+    let mut talk = Talk::start(&place, &request_for(&place, command));
+    talk.hear_until("{\"accepted\"");
+    talk.say("only some of it");
+    talk.signal();
+    let failed: Value = serde_json::from_str(&talk.hear()).unwrap();
+    assert_eq!(failed["failed"]["error"]["code"], "interrupted", "{failed}");
+    talk.end();
+}
+
+/// A host that does not listen has its command recorded all the same.
+#[needs(UserNamespace)]
+#[test]
+fn a_host_that_does_not_listen_keeps_nobody_from_ending() {
+    let place = place();
+    let mut talk = Talk::start(&place, &request_for(&place, Command::shell("touch new; yes")));
+    talk.go();
+    talk.hear_until("{\"started\"");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    talk.signal();
+    wait_until("recording the command", || {
+        let execs = place.json(&["execs"])["execs"].clone();
+        execs.as_array().unwrap().iter().any(|exec| exec["state"] == "completed")
+    });
+    talk.end();
 }
 
 #[needs(UserNamespace)]

@@ -2,21 +2,12 @@
 
 use std::time::Duration;
 
-use offshoot_engine::Project;
 use offshoot_engine::exec::{Command, Event};
 use offshoot_needs::needs;
 use offshoot_protocol::{ExecEnvelopeDoc, ExitCode};
-use offshoot_tests::product::Place;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{
-    PATIENCE, on_threads, open, options, place, project, wait_for_output, workers,
-};
-
-/// The project of a place, opened once for threads and once for workers.
-fn both(place: &Place) -> [Project; 2] {
-    [open(place, on_threads(place.path(), place.environment())), project(place)]
-}
+use crate::support::{PATIENCE, both, open, options, place, wait_for_output, workers};
 
 fn is_busy(ended: &ExecEnvelopeDoc) -> bool {
     ended.result.error.as_ref().is_some_and(|error| error.code() == ExitCode::Busy)

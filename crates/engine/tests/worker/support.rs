@@ -33,6 +33,11 @@ pub(crate) fn project(place: &Place) -> Project {
     open(place, options(place))
 }
 
+/// The project of a place, opened once for threads and once for workers.
+pub(crate) fn both(place: &Place) -> [Project; 2] {
+    [open(place, on_threads(place.path(), place.environment())), project(place)]
+}
+
 /// What engines are opened with whose commands run in workers.
 pub(crate) fn options(place: &Place) -> Options {
     on_threads(place.path(), place.environment()).worker(binary())

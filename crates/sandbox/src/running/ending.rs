@@ -76,6 +76,15 @@ impl Ending {
         }
     }
 
+    /// A program asked so often for the command to end. Each of its requests is one, however close they come together.
+    pub(super) fn cancel(&mut self, times: u64, now: Instant) -> Option<Kind> {
+        match (times, self.stage) {
+            (0, _) => None,
+            (1, Stage::Not | Stage::HungUp(_)) => self.interrupt(now),
+            _ => self.quit(),
+        }
+    }
+
     /// Somebody wants the command to end at once.
     pub(super) fn quit(&mut self) -> Option<Kind> {
         self.begin();
@@ -139,6 +148,23 @@ mod tests {
         assert_eq!(ending.interrupt(start + SECOND), Some(Kind::Kill));
         assert_eq!(ending.interrupt(start + 2 * SECOND), None);
         assert!(ending.interrupted && !ending.timed_out);
+    }
+
+    #[test]
+    fn a_program_that_asks_twice_means_it() {
+        let (mut ending, start) = ending(None);
+        assert_eq!(ending.cancel(0, start), None);
+        assert_eq!(ending.cancel(1, start), Some(Kind::Terminate));
+        assert_eq!(ending.cancel(1, start + ONE_REQUEST / 2), Some(Kind::Kill));
+        assert_eq!(ending.cancel(1, start + SECOND), None);
+        assert!(ending.interrupted && !ending.timed_out);
+    }
+
+    #[test]
+    fn two_requests_of_a_program_that_are_seen_at_once_are_two() {
+        let (mut ending, start) = ending(None);
+        assert_eq!(ending.cancel(2, start), Some(Kind::Kill));
+        assert!(ending.interrupted);
     }
 
     #[test]

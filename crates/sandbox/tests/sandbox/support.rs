@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_sandbox::{
-    Ended, Files, Flow, InForce, Limits, Network, Observer, Overlay, Program, Requests,
-    SandboxError, Spec, Stdin, Stream, Timeout, UpperDirectories, WorkspaceMount, launch,
+    Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests, SandboxError,
+    Spec, Stdin, Stream, Timeout, UpperDirectories, WorkspaceMount, launch,
 };
 
 /// A temporary folder that an overlay works in.
@@ -63,9 +63,8 @@ pub(crate) struct Outcome {
 struct Kept([Vec<u8>; 2]);
 
 impl Observer for Kept {
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
         self.0[usize::from(stream == Stream::Stderr)].extend_from_slice(bytes);
-        Flow::More
     }
 }
 

@@ -295,6 +295,10 @@ fn digest(
     feed.word(&flags);
     match place {
         ExecutionWorkspace::Workspace(name) => feed.os(name),
+        ExecutionWorkspace::Existing { id, name } => {
+            feed.word(id);
+            feed.os(name);
+        }
         ExecutionWorkspace::Fork { from, lifetime } => {
             feed.list(from, |feed, from| feed.os(from));
             feed.word(lifetime);

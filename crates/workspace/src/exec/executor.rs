@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use offshoot_sandbox::{
-    CacheMount, Ended, Flow, Observer, Program, Requests, Running, Spec, Status, Stdin, Stream,
+    CacheMount, Ended, Observer, Program, Requests, Room, Running, Spec, Status, Stdin, Stream,
     Timeout, WrittenFile,
 };
 use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
@@ -37,10 +38,13 @@ pub trait ExecutionObserver {
     }
     /// It is over; what it changed is being taken and recorded.
     fn sealing(&mut self) {}
-    /// It printed something; whether to go on listening.
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+    /// It printed something. This must not wait for anybody: as long as it does, nobody ends the command.
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
         let _ = (stream, bytes);
-        Flow::More
+    }
+    /// The room that there is for output that was not read yet; none where there always is some.
+    fn room(&self) -> Option<Arc<Room>> {
+        None
     }
 }
 
@@ -184,7 +188,7 @@ struct Tee<'a> {
 }
 
 impl Observer for Tee<'_> {
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
         let (kept, number) = match stream {
             Stream::Stdout => (&mut self.result.stdout, STDOUT),
             Stream::Stderr => (&mut self.result.stderr, STDERR),
@@ -193,7 +197,11 @@ impl Observer for Tee<'_> {
         if let Some(log) = &mut self.log {
             log.write(number, bytes);
         }
-        self.observer.output(stream, bytes)
+        self.observer.output(stream, bytes);
+    }
+
+    fn room(&self) -> Option<Arc<Room>> {
+        self.observer.room()
     }
 
     fn waiting(&mut self, others: u64) {

@@ -108,6 +108,13 @@ pub(crate) fn shell_word(text: &str) -> String {
 pub enum ExecutionWorkspace {
     /// In the workspace of this name, or of an id that starts with it. Where there is none, it is forked from the main line.
     Workspace(String),
+    /// In this workspace and no other. Where it is gone, nothing runs.
+    Existing {
+        /// Which.
+        id: Id,
+        /// What it was called when this was asked for.
+        name: String,
+    },
     /// In a new one.
     Fork {
         /// What it starts from, as a REF; without it, the main line as it is when the command may run.
@@ -121,7 +128,7 @@ impl ExecutionWorkspace {
     /// The workspace that was named.
     pub fn workspace(&self) -> Option<&str> {
         match self {
-            Self::Workspace(name) => Some(name),
+            Self::Workspace(name) | Self::Existing { name, .. } => Some(name),
             Self::Fork { .. } => None,
         }
     }

@@ -266,6 +266,10 @@ impl<'a> ProxyRuntime<'a> {
                 }
                 Ok(Some((made, true)))
             }
+            ExecutionWorkspace::Existing { id, .. } => {
+                let found = self.vault.workspace(id)?.ok_or(ServiceError::Vanished(*id))?;
+                Ok(Some((found, false)))
+            }
             ExecutionWorkspace::Fork { from, lifetime } => {
                 let from = match from {
                     Some(text) => resolver.point(text, None)?,

@@ -90,7 +90,9 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         CommandLine::Shell(text) => (vec![Text::new(text.as_bytes())], true),
     };
     let (workspace, from, ephemeral) = match &request.place {
-        ExecutionWorkspace::Workspace(name) => (Some(name.clone()), None, false),
+        ExecutionWorkspace::Workspace(name) | ExecutionWorkspace::Existing { name, .. } => {
+            (Some(name.clone()), None, false)
+        }
         ExecutionWorkspace::Fork { from, lifetime } => {
             let from = from.as_deref().unwrap_or(HEAD);
             (None, Some(from.to_owned()), lifetime.is_some())

@@ -1,7 +1,7 @@
 //! What an exec answers, while it runs and at its end.
 
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::exec::{ExecutionEnvelope, refusal};
+use offshoot_engine::exec::{ExecutionEnvelope, Stream, refusal};
 use offshoot_engine::policy::Verdict;
 use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint, Network};
@@ -9,7 +9,8 @@ use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint
 use super::ask::Ask;
 use super::closing::Closing;
 use super::form::{Form, print_event};
-use super::live::{Live, Printed};
+use super::live::{Live, Printed, Written};
+use super::writer::is_ready;
 use super::{refused, summary};
 use crate::context::Context;
 use crate::error::{CliError, Result, body};
@@ -32,10 +33,13 @@ impl Answer {
         ask: &Ask<'_>,
         context: &Context,
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
-    ) -> Live<'a> {
+    ) -> Result<Live<'a>> {
         let silent = !self.form.is_text() || context.output.is_quiet();
         let offline = ask.net == Network::None && !ask.asked;
         Live::new(self.form, context.config().ui.progress, silent, (offline, ask.shell), ready)
+            .map_err(|error| {
+                CliError::new(ExitCode::Failure, format!("cannot pass output on: {error}"))
+            })
     }
 
     /// Watches for signals while the vault of a folder is made; what is then said has the form that was asked for.
@@ -87,15 +91,29 @@ impl Answer {
         context: &Context,
         envelope: &ExecutionEnvelope,
         changes: &Listing<'_>,
-        (printed, unwritten): (Printed, Option<std::io::Error>),
+        written: Written,
         closing: &Closing,
     ) -> Result<u8> {
+        let code = envelope.result.outcome().exit_code(closing.signal);
+        // What comes after something that nobody reads would not be read either.
+        let is_stuck = match self.form {
+            Form::People | Form::Person => written.unread && !is_ready(Stream::Stderr),
+            Form::Json | Form::Stream => written.unread,
+        };
+        if is_stuck {
+            return Ok(code);
+        }
         if self.form.is_text() {
             let quiet = context.output.is_quiet() && envelope.result.error.is_none();
-            if !quiet && printed == Printed::Unfinished {
+            if !quiet && written.printed == Printed::Unfinished {
                 output::eprint("\n");
             }
             context.output.print_notes();
+            if !quiet && written.unread {
+                let id = envelope.result.id;
+                let text = format!("nobody read all of the output: `offshoot logs {id}` has it");
+                output::eprint(&summary::warning_line(&text));
+            }
             if !quiet {
                 output::eprint(&summary::text(envelope, changes, self.form, closing));
             }
@@ -104,9 +122,9 @@ impl Answer {
             document.notes = context.output.take_notes();
             self.print(document).map_err(|error| recorded(error, envelope))?;
         }
-        let written = unwritten.map_or(Ok(()), Err);
+        let written = written.failed.map_or(Ok(()), Err);
         finish_write(written).map_err(|error| recorded(error, envelope))?;
-        Ok(envelope.result.outcome().exit_code(closing.signal))
+        Ok(code)
     }
 
     fn print(self, document: ExecEnvelopeDoc) -> Result<()> {

@@ -26,7 +26,14 @@ impl Form {
 /// Prints one event of a stream.
 pub(super) fn print_event(event: &ExecEventDoc) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, event)?;
-    out.write_all(b"\n")?;
+    out.write_all(&event_line(event))?;
     out.flush()
+}
+
+/// One event of a stream, as a line.
+pub(super) fn event_line(event: &ExecEventDoc) -> Vec<u8> {
+    // Into memory that cannot fail: all that these documents have is text and numbers.
+    let mut line = serde_json::to_vec(event).unwrap_or_default();
+    line.push(b'\n');
+    line
 }

@@ -1,18 +1,35 @@
 //! What an exec prints while it runs.
 
-use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::exec::{ExecutionObserver, ExecutionResult, Flow, Stream};
+use offshoot_engine::exec::{ExecutionObserver, ExecutionResult, Room, Signals, Stream};
 use offshoot_protocol::{ExecEventDoc, Text, When};
 
-use super::form::{Form, print_event};
+use super::form::{Form, event_line};
 use super::network;
 use super::summary::warning_line;
+use super::writer::{Piece, Writer};
 use crate::output;
 use crate::progress::Patience;
 use crate::render::{DIM, line, paint};
 use crate::terminal::Raw;
+
+/// How long what is said next waits for what was printed before it: a terminal shows that at once.
+const ONE_AFTER_THE_OTHER: Duration = Duration::from_millis(200);
+/// How long the readers of a command that was ended have for what it printed last.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What became of what the command printed.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) printed: Printed,
+    /// Why some of it could not be written.
+    pub(super) failed: Option<std::io::Error>,
+    /// Nobody read all of it, and that is not waited for any more.
+    pub(super) unread: bool,
+}
 
 /// Whether what a terminal shows ends with a whole line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +59,7 @@ pub(super) struct Live<'a> {
     /// How many warnings were told when the command started.
     told: usize,
     sealing: Option<Patience>,
-    /// Why some of the output could not be written.
-    unwritten: Option<std::io::Error>,
+    writer: Writer,
 }
 
 impl<'a> Live<'a> {
@@ -53,9 +69,9 @@ impl<'a> Live<'a> {
         silent: bool,
         (offline, shell): (bool, bool),
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
-    ) -> Self {
+    ) -> Result<Self, std::io::Error> {
         let (terminal, raw, printed) = (false, None, Printed::Lines);
-        Self {
+        Ok(Self {
             ready,
             form,
             progress,
@@ -67,33 +83,33 @@ impl<'a> Live<'a> {
             shell,
             told: 0,
             sealing: None,
-            unwritten: None,
-        }
+            writer: Writer::new()?,
+        })
     }
 
-    /// Gives the terminal back and stops showing progress; how what was printed ends, why some of it could not be written, and how
-    /// many warnings were told.
-    pub(super) fn end(self) -> ((Printed, Option<std::io::Error>), usize) {
-        ((self.printed, self.unwritten), self.told)
+    /// Gives the terminal back, stops showing progress, and waits for the readers: not for long where the command was ended, and not
+    /// where this process is asked to end. What became of what was printed, and how many warnings were told.
+    pub(super) fn end(self, was_ended: bool, signals: Option<&Signals>) -> (Written, usize) {
+        drop((self.raw, self.sealing));
+        let deadline = was_ended.then(|| Instant::now() + LAST_WORDS);
+        let settled = self.writer.settle(|| {
+            deadline.is_none_or(|deadline| Instant::now() < deadline)
+                && !signals.is_some_and(Signals::ask_to_end)
+        });
+        let failed = self.writer.failed();
+        (Written { printed: self.printed, failed, unread: !settled }, self.told)
     }
 
-    fn write(&mut self, stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
-        match (self.form, stream) {
-            (Form::Json, _) => Ok(()),
-            (Form::Stream, Stream::Stdout) => {
-                print_event(&ExecEventDoc::Stdout { data: Text::new(bytes) })
-            }
-            (Form::Stream, Stream::Stderr) => {
-                print_event(&ExecEventDoc::Stderr { data: Text::new(bytes) })
-            }
-            (Form::People | Form::Person, Stream::Stdout) => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(bytes).and_then(|()| out.flush())
-            }
-            (Form::People | Form::Person, Stream::Stderr) => {
-                std::io::stderr().lock().write_all(bytes)
-            }
-        }
+    /// Has what was printed so far appear before what is said next.
+    fn catch_up(&self) {
+        let deadline = Instant::now() + ONE_AFTER_THE_OTHER;
+        let _later = self.writer.settle(|| Instant::now() < deadline);
+    }
+
+    /// Prints one event of a stream.
+    fn event(&mut self, stream: Stream, event: &ExecEventDoc, takes: usize) {
+        let bytes = event_line(event);
+        self.writer.write(Piece { stream, to: Stream::Stdout, bytes, takes });
     }
 }
 
@@ -137,6 +153,9 @@ impl ExecutionObserver for Live<'_> {
             output::eprint(&warning);
         }
         self.terminal = result.terminal;
+        if self.terminal {
+            self.writer.at_terminal();
+        }
         if self.form == Form::Person && !self.silent {
             // Who works there for an hour wants to know now where that is.
             let warnings = result.warnings.iter().map(|warning| warning_line(warning));
@@ -149,17 +168,18 @@ impl ExecutionObserver for Live<'_> {
         if self.form == Form::Stream
             && let Some((_, workspace)) = &result.workspace
         {
-            // With standard output gone there is nobody to tell; the first output notices.
-            drop(print_event(&ExecEventDoc::Started {
+            let started = ExecEventDoc::Started {
                 exec: result.id.to_string(),
                 vault: result.vault.clone(),
                 workspace: workspace.clone(),
                 forked: result.forked,
-            }));
+            };
+            self.event(Stream::Stdout, &started, 0);
         }
     }
 
     fn waiting(&mut self, others: u64) {
+        self.catch_up();
         // What is typed now is for this process: it can be told to wait no more.
         self.raw = None;
         if self.printed == Printed::Unfinished {
@@ -175,27 +195,32 @@ impl ExecutionObserver for Live<'_> {
     }
 
     fn sealing(&mut self) {
+        self.catch_up();
         self.raw = None;
         self.sealing = Patience::new(self.progress, self.silent, "keeping what changed");
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
-        let written = self.write(stream, bytes);
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
         if self.terminal {
             let whole = bytes.last() == Some(&b'\n');
             self.printed = if whole { Printed::Lines } else { Printed::Unfinished };
         }
-        match written {
-            // A reader that is gone has seen enough: the command finds its output closed, as it would without us.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Flow::Close,
-            // A terminal that cannot be written to is gone.
-            Err(_) if self.terminal => Flow::Close,
-            // The command goes on, and all that it says is recorded.
-            Err(error) => {
-                self.unwritten.get_or_insert(error);
-                Flow::More
+        let takes = bytes.len();
+        match (self.form, stream) {
+            (Form::Json, _) => {}
+            (Form::Stream, Stream::Stdout) => {
+                self.event(stream, &ExecEventDoc::Stdout { data: Text::new(bytes) }, takes);
             }
-            Ok(()) => Flow::More,
+            (Form::Stream, Stream::Stderr) => {
+                self.event(stream, &ExecEventDoc::Stderr { data: Text::new(bytes) }, takes);
+            }
+            (Form::People | Form::Person, _) => {
+                self.writer.write(Piece { stream, to: stream, bytes: bytes.to_vec(), takes });
+            }
         }
+    }
+
+    fn room(&self) -> Option<Arc<Room>> {
+        (self.form != Form::Json).then(|| self.writer.room())
     }
 }

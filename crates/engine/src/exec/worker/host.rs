@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,8 +28,9 @@ use super::message::{
 };
 use crate::error::{Error, Result};
 use crate::exec::command::Command;
-use crate::exec::events::Event;
-use crate::exec::handle::{Cancelling, Exec, Shared};
+use crate::exec::events::{Event, WAITING};
+use crate::exec::handle::{Exec, Shared};
+use crate::exec::steering::Steering;
 use crate::exec::turns::{Turn, Turns};
 use crate::opened::Opened;
 use crate::text::host_path;
@@ -42,24 +43,38 @@ const LOOK: Duration = Duration::from_millis(5);
 /// The first word of a worker is no longer than this.
 const FIRST_WORD: u64 = 4096;
 
-/// How the host asks a worker to end its command; nothing once the worker has ended.
+/// The worker hears what was read when it is at least so much: each word costs both sides something.
+const WORTH_SAYING: usize = WAITING / 4;
+
+/// How the host speaks to a worker; nothing once the worker has ended.
 #[derive(Debug)]
 struct Control {
     stream: Mutex<Option<UnixStream>>,
     cancelled: AtomicBool,
+    /// How many bytes of output were read of which the worker has not heard.
+    read: AtomicUsize,
 }
 
-impl Cancelling for Control {
+impl Steering for Control {
     /// A worker that is gone needs no asking.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
         self.say(&Order::Cancel);
     }
+
+    fn free(&self, bytes: usize) {
+        let read = self.read.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if read >= WORTH_SAYING {
+            let bytes = self.read.swap(0, Ordering::Relaxed);
+            self.say(&Order::Read { bytes });
+        }
+    }
 }
 
 impl Control {
     fn new(stream: UnixStream) -> Self {
-        Self { stream: Mutex::new(Some(stream)), cancelled: AtomicBool::new(false) }
+        let (cancelled, read) = (AtomicBool::new(false), AtomicUsize::new(0));
+        Self { stream: Mutex::new(Some(stream)), cancelled, read }
     }
 
     fn say(&self, order: &Order) {
@@ -117,7 +132,7 @@ pub(crate) fn start(
     let (mut worker, mut stream) = Worker::spawn(&program, &options.environment, given.descriptor)?;
     worker.greet(&mut stream, &said, &given.bytes).map_err(|failed| failed.told(&program))?;
     let control = Arc::new(Control::new(stream));
-    let shared = Arc::new(Shared::new(request.id, Arc::clone(&control) as Arc<dyn Cancelling>));
+    let shared = Arc::new(Shared::new(request.id, Arc::clone(&control) as Arc<dyn Steering>));
     let (told, project, busy) = (Arc::clone(&shared), Arc::clone(project), project.busy());
     let follow = move || {
         let is_wanted = || !control.cancelled.load(Ordering::Relaxed) && !worker.has_spoken();

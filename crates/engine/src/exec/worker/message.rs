@@ -19,7 +19,7 @@ use crate::notice::Topic;
 
 /// The version of all messages. Host and worker have the same or do not talk to each other: a restriction that one of them
 /// does not know would not hold.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// No request is longer than this. The kernel takes 2 MiB of arguments and variables for one program, and JSON makes up to six
 /// bytes of one.
@@ -120,6 +120,7 @@ enum Line {
 #[serde(rename_all = "snake_case")]
 enum Target {
     Workspace(String),
+    Existing { id: Id, name: String },
     Fork { from: Option<String>, lifetime: Option<Duration> },
 }
 
@@ -164,6 +165,8 @@ pub(super) enum Order {
     Go { wait: Option<Duration> },
     /// The command is asked to end; said once more, it is killed.
     Cancel,
+    /// So many bytes of output were read: there is room for as many more.
+    Read { bytes: usize },
 }
 
 impl Request {
@@ -174,28 +177,40 @@ impl Request {
         if found.version != VERSION {
             return Err(format!("it has version {}", found.version));
         }
-        let request = Self::deserialize(&said).map_err(|error| error.to_string())?;
-        // What is said back has all fields that were understood, also those of types that elsewhere take what they do not know.
-        let understood = serde_json::to_value(&request).map_err(|error| error.to_string())?;
-        match unknown_field(&said, &understood) {
-            Some(name) => Err(format!("unknown field `{name}`")),
-            None => Ok(request),
-        }
+        exactly(&said)
     }
 }
 
-/// A field of what was said that is not in what was understood.
-fn unknown_field<'a>(said: &'a Value, understood: &Value) -> Option<&'a str> {
+impl Order {
+    /// What a host says after its request; the reason where that cannot be understood.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
+        exactly(&serde_json::from_slice(line).map_err(|error| error.to_string())?)
+    }
+}
+
+/// What was said, where every bit of it was understood and nothing is missing.
+fn exactly<T: Serialize + DeserializeOwned>(said: &Value) -> Result<T, String> {
+    let message = T::deserialize(said).map_err(|error| error.to_string())?;
+    // What is said back has all fields that were understood, also those of types that elsewhere take what they do not know.
+    let understood = serde_json::to_value(&message).map_err(|error| error.to_string())?;
+    difference(said, &understood).map_or(Ok(message), Err)
+}
+
+/// Where what was said is not what was understood.
+fn difference(said: &Value, understood: &Value) -> Option<String> {
     match (said, understood) {
         (Value::Object(said), Value::Object(understood)) => {
-            said.iter().find_map(|(name, value)| match understood.get(name) {
-                Some(known) => unknown_field(value, known),
-                None => Some(name.as_str()),
-            })
+            let missing = || understood.keys().find(|name| !said.contains_key(*name));
+            let unknown = said.iter().find_map(|(name, value)| match understood.get(name) {
+                Some(known) => difference(value, known),
+                None => Some(format!("unknown field `{name}`")),
+            });
+            unknown.or_else(|| missing().map(|name| format!("missing field `{name}`")))
         }
         (Value::Array(said), Value::Array(understood)) => {
-            said.iter().zip(understood).find_map(|(said, known)| unknown_field(said, known))
+            said.iter().zip(understood).find_map(|(said, known)| difference(said, known))
         }
+        (Value::Array(_), Value::Object(_)) => Some("a list in place of an object".to_owned()),
         _ => None,
     }
 }
@@ -254,6 +269,9 @@ impl Wanted {
             read_only: *read_only,
             place: match place {
                 ExecutionWorkspace::Workspace(name) => Target::Workspace(name.clone()),
+                ExecutionWorkspace::Existing { id, name } => {
+                    Target::Existing { id: *id, name: name.clone() }
+                }
                 ExecutionWorkspace::Fork { from, lifetime } => {
                     Target::Fork { from: from.clone(), lifetime: *lifetime }
                 }
@@ -298,6 +316,7 @@ impl Wanted {
             read_only: self.read_only,
             place: match self.place {
                 Target::Workspace(name) => ExecutionWorkspace::Workspace(name),
+                Target::Existing { id, name } => ExecutionWorkspace::Existing { id, name },
                 Target::Fork { from, lifetime } => ExecutionWorkspace::Fork { from, lifetime },
             },
             checkpoint: self.checkpoint,

@@ -4,13 +4,14 @@ use std::io::{self, BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::{Cancel, Signals, Stdin, Terminal};
+use offshoot_sandbox::{Signals, Stdin, Terminal};
 use offshoot_vault::{ListedVault, Vault};
 use offshoot_workspace::ExecutionRequest;
 
@@ -20,6 +21,7 @@ use super::message::{
 use crate::error::{Error, Result};
 use crate::exec::events::Event;
 use crate::exec::run::run;
+use crate::exec::steering::Wheel;
 use crate::notice::Notice;
 use crate::offshoot::Offshoot;
 use crate::opened::Opened;
@@ -48,7 +50,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// # }
 /// ```
 pub fn serve(control: OwnedFd, input: OwnedFd, options: Options) -> Result<()> {
-    let control = UnixStream::from(control);
+    let mut control = UnixStream::from(control);
     let no_socket = |error: io::Error| {
         Error::usage(format!(
             "a worker is started by programs that use Offshoot as a library: {error}"
@@ -56,22 +58,29 @@ pub fn serve(control: OwnedFd, input: OwnedFd, options: Options) -> Result<()> {
     };
     control.peer_addr().map_err(no_socket)?;
     let mut incoming = BufReader::new(control.try_clone().map_err(no_socket)?);
-    let host = Arc::new(Host::new(control));
+    let mut greet = |reply| {
+        // Whoever listens notices that the host is gone.
+        let _gone = message::send(&mut control, &reply, &[]).is_err();
+    };
     let request = match hear(&mut incoming) {
         Ok(request) => request,
         Err(reason) => {
-            host.say(&Reply::Refused { version: VERSION, reason });
+            greet(Reply::Refused { version: VERSION, reason });
             return Ok(());
         }
     };
     // Before there is another thread, which would get them instead, and before the host counts on it.
     let signals = Signals::take_over().map_err(|error| unheard(&error));
-    host.say(&Reply::Accepted { version: VERSION });
+    greet(Reply::Accepted { version: VERSION });
+    let (host, speaker) = Host::start(control)?;
     let worked =
         signals.and_then(|signals| work(request, input, (options, signals), &host, incoming));
     if let Err(error) = worked {
-        host.say(&Reply::Failed { error: error.body() });
+        host.say(Reply::Failed { error: error.body() });
     }
+    // All is recorded by then. A host that does not listen gets its answer when it does.
+    host.end();
+    let _panicked = speaker.join().is_err();
     Ok(())
 }
 
@@ -87,13 +96,15 @@ fn work(
     input: OwnedFd,
     (options, signals): (Options, Signals),
     host: &Arc<Host>,
-    mut incoming: BufReader<UnixStream>,
+    incoming: BufReader<UnixStream>,
 ) -> Result<()> {
     let Request { version: _, engine, vault, rules, caches, input: reads, exec } = request;
     let unreadable = || Error::usage("the request has a text that is none");
     let mut exec = exec.into_request().ok_or_else(unreadable)?;
+    let wheel = Wheel::new()?;
+    let (read, go) = listen(incoming, &reads, &wheel)?;
     // The host says all that it has to say before it listens to any answer.
-    give(&mut exec, reads, input, &mut incoming)?;
+    give(&mut exec, reads, input, (read, &signals))?;
     let engine = open(engine, options, host).ok_or_else(unreadable)??;
     let listed = ListedVault {
         name: vault.name.clone(),
@@ -105,22 +116,40 @@ fn work(
     let project = Opened::new(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
     let policy = project.policy(&rules)?;
-    let (cancel, go) = listen(incoming)?;
-    // A host that is gone, or that wants it to end, says nothing about turns.
+    match wait_for(&go, &signals) {
+        Waited::Heard(wait) => exec.wait = wait,
+        // A host that is gone, or that wants it to end, says nothing about turns.
+        Waited::Nothing => {}
+        Waited::Signal => wheel.cancel.cancel(),
+    }
+    exec.cancel = Some(Arc::clone(&wheel.cancel));
+    host.tells.store(true, Ordering::Relaxed);
+
+    let answer = |envelope| host.say(Reply::Finished { envelope: Box::new(envelope) });
+    let tell = |event| host.tell(event);
+    run(&project, exec, (policy, caches), Some(signals), (&tell, &wheel.room), answer);
+    Ok(())
+}
+
+/// What came of waiting for the host.
+enum Waited<T> {
+    Heard(T),
+    /// The host says no more, or wants the command to end.
+    Nothing,
+    /// This process is asked to end.
+    Signal,
+}
+
+/// Waits for what the host says next.
+fn wait_for<T>(heard: &Receiver<T>, signals: &Signals) -> Waited<T> {
     loop {
-        match go.recv_timeout(LOOK) {
-            Ok(wait) => break exec.wait = wait,
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) if signals.ask_to_end() => break cancel.cancel(),
+        match heard.recv_timeout(LOOK) {
+            Ok(heard) => return Waited::Heard(heard),
+            Err(RecvTimeoutError::Disconnected) => return Waited::Nothing,
+            Err(RecvTimeoutError::Timeout) if signals.ask_to_end() => return Waited::Signal,
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
-    exec.cancel = Some(cancel);
-    host.tells.store(true, Ordering::Relaxed);
-
-    let answer = |envelope| host.say(&Reply::Finished { envelope: Box::new(envelope) });
-    run(&project, exec, (policy, caches), Some(signals), &|event| host.tell(event), answer);
-    Ok(())
 }
 
 /// Whether the vault is the one that the host means, and has no command of that id yet: what that one left would be taken for this
@@ -173,15 +202,19 @@ fn give(
     exec: &mut ExecutionRequest,
     reads: Input,
     input: OwnedFd,
-    incoming: &mut impl BufRead,
+    (bytes, signals): (Receiver<Vec<u8>>, &Signals),
 ) -> Result<()> {
     exec.has_stdin = reads != Input::Nothing;
     match reads {
         Input::Nothing => {}
-        Input::Bytes(count) => {
-            let bytes = message::bytes(incoming, count).map_err(|error| unheard(&error))?;
-            exec.stdin = Stdin::Bytes(bytes);
-        }
+        Input::Bytes(_) => match wait_for(&bytes, signals) {
+            Waited::Heard(bytes) => exec.stdin = Stdin::Bytes(bytes),
+            Waited::Nothing => return Err(unheard(&"it ended")),
+            Waited::Signal => {
+                let message = "asked to end before there was all that the command reads";
+                return Err(Error::new(ExitCode::Interrupted, message));
+            }
+        },
         Input::Descriptor => exec.stdin = Stdin::From(input),
         Input::Terminal => exec.terminal = Some(Terminal { caller: input }),
     }
@@ -192,67 +225,93 @@ fn unheard(error: &dyn std::fmt::Display) -> Error {
     Error::new(ExitCode::Failure, format!("cannot listen to the host: {error}"))
 }
 
-/// Listens to the host. One that is gone wants nothing to run any more.
+/// Listens to the host: what the command reads, and whose turn it is. A host that is gone wants nothing to run any more.
 fn listen(
     mut incoming: BufReader<UnixStream>,
-) -> Result<(Arc<Cancel>, Receiver<Option<Duration>>)> {
-    let cancel = Arc::new(Cancel::new().map_err(|error| unheard(&error))?);
-    let asked = Arc::clone(&cancel);
+    reads: &Input,
+    wheel: &Wheel,
+) -> Result<(Receiver<Vec<u8>>, Receiver<Option<Duration>>)> {
+    let announced = match reads {
+        Input::Bytes(count) => Some(*count),
+        _ => None,
+    };
+    let wheel = wheel.clone();
+    let (give, read) = mpsc::channel();
     let (turn, go) = mpsc::channel();
     let listen = move || {
-        let mut turn = Some(turn);
-        while let Ok(Some(order)) = message::receive(&mut incoming, LONGEST_ORDER) {
-            match (order, turn.take()) {
-                (Order::Go { wait }, Some(turn)) => {
-                    let _over = turn.send(wait).is_err();
-                }
-                // It was asked to end before its turn came.
-                (Order::Go { .. }, None) => {}
-                (Order::Cancel, turn) => {
-                    asked.cancel();
-                    drop(turn);
-                }
+        // Who waits for either is told by the end of the channel that it does not come.
+        if let Some(count) = announced {
+            match message::bytes(&mut incoming, count) {
+                Ok(bytes) => drop(give.send(bytes)),
+                Err(_cut) => return wheel.cancel.cancel(),
             }
         }
-        asked.cancel();
+        let mut turn = Some(turn);
+        while let Ok(Some(line)) = message::line(&mut incoming, LONGEST_ORDER) {
+            match Order::parse(&line) {
+                Ok(Order::Go { wait }) => {
+                    // None where it was asked to end before its turn came.
+                    let _over = turn.take().is_some_and(|turn| turn.send(wait).is_err());
+                }
+                Ok(Order::Cancel) => {
+                    wheel.cancel.cancel();
+                    turn = None;
+                }
+                Ok(Order::Read { bytes }) => wheel.room.free(bytes),
+                Err(_nonsense) => break,
+            }
+        }
+        wheel.cancel.cancel();
     };
     let thread = std::thread::Builder::new().name("offshoot-host".to_owned());
     thread.spawn(listen).map_err(|error| unheard(&error))?;
-    Ok((cancel, go))
+    Ok((read, go))
 }
 
-/// Who wants the command to run.
+/// Who wants the command to run. What is said to it waits for it elsewhere: whoever watches the command must not.
 struct Host {
-    stream: Mutex<UnixStream>,
+    said: Sender<Option<(Reply, Vec<u8>)>>,
     /// It is told what people should know: not before it is clear that the command comes to its own answer, because what opening
     /// an engine tells was told when the host opened its own.
     tells: AtomicBool,
 }
 
 impl Host {
-    fn new(stream: UnixStream) -> Self {
-        Self { stream: Mutex::new(stream), tells: AtomicBool::new(false) }
+    /// The host, and the thread that speaks to it.
+    fn start(mut stream: UnixStream) -> Result<(Arc<Self>, JoinHandle<()>)> {
+        let (said, to_say) = mpsc::channel::<Option<(Reply, Vec<u8>)>>();
+        let speak = move || {
+            for (reply, bytes) in to_say.iter().map_while(|said| said) {
+                // Whoever listens notices that the host is gone, and ends the command.
+                let _gone = message::send(&mut stream, &reply, &bytes).is_err();
+            }
+        };
+        let thread = std::thread::Builder::new().name("offshoot-speaker".to_owned());
+        let speaker = thread.spawn(speak).map_err(|error| unheard(&error))?;
+        Ok((Arc::new(Self { said, tells: AtomicBool::new(false) }), speaker))
     }
 
-    fn say(&self, reply: &Reply) {
-        self.say_with(reply, &[]);
+    fn say(&self, reply: Reply) {
+        self.say_with(reply, Vec::new());
     }
 
-    fn say_with(&self, reply: &Reply, bytes: &[u8]) {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever listens notices that the host is gone, and ends the command.
-        let _gone = message::send(&mut *stream, reply, bytes).is_err();
+    fn say_with(&self, reply: Reply, bytes: Vec<u8>) {
+        let _ended = self.said.send(Some((reply, bytes))).is_err();
+    }
+
+    /// There is no more to say.
+    fn end(&self) {
+        let _ended = self.said.send(None).is_err();
     }
 
     fn tell(&self, event: Event) {
         match event {
-            Event::Waiting { holder } => self.say(&Reply::Waiting { holder }),
-            Event::Started { workspace } => self.say(&Reply::Started { workspace }),
+            Event::Waiting { holder } => self.say(Reply::Waiting { holder }),
+            Event::Started { workspace } => self.say(Reply::Started { workspace }),
             Event::Output { stream, bytes } => {
-                let reply = Reply::Output { stream: stream.into(), bytes: bytes.len() };
-                self.say_with(&reply, &bytes);
+                self.say_with(Reply::Output { stream: stream.into(), bytes: bytes.len() }, bytes);
             }
-            Event::Sealing => self.say(&Reply::Sealing),
+            Event::Sealing => self.say(Reply::Sealing),
             // The queue of the host makes these.
             Event::Skipped { .. } | Event::Finished => {}
         }
@@ -260,7 +319,7 @@ impl Host {
 
     fn notice(&self, notice: &Notice) {
         if self.tells.load(Ordering::Relaxed) {
-            self.say(&Reply::Notice { topic: notice.topic, text: notice.text.clone() });
+            self.say(Reply::Notice { topic: notice.topic, text: notice.text.clone() });
         }
     }
 }
