@@ -15,6 +15,7 @@ use offshoot_workspace::{
 pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
 
 use crate::commit::{Commit, Outcome};
+use crate::conflict::OpenConflict;
 use crate::error::Result;
 use crate::exec::{self, Command, Exec};
 use crate::notice::Topic;
@@ -217,6 +218,37 @@ impl Workspace {
         let new = NewCheckpoint { name: Some(name), automatic: false, reason };
         let service = self.project.engine().checkpoints(self.project.vault());
         Ok(service.create(&self.record()?, &new)?)
+    }
+
+    /// Its checkpoints, those too that were made before commands that change something.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for checkpoint in workspace.checkpoints()? {
+    ///     println!("{}", checkpoint.name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn checkpoints(&self) -> Result<Vec<Checkpoint>> {
+        let service = self.project.engine().checkpoints(self.project.vault());
+        Ok(service.list(&self.record()?)?)
+    }
+
+    /// What a merge left undecided in it, and nobody has resolved yet.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// for open in workspace.conflicts()? {
+    ///     println!("{}", open.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn conflicts(&self) -> Result<Vec<OpenConflict>> {
+        let vault = self.project.vault();
+        let root = vault.snapshot(&self.record()?.state.head)?.root;
+        Ok(self.project.engine().conflicts(vault).list(&root, &[])?)
     }
 
     /// Takes it back to a checkpoint, or to any other REF. That can be undone.

@@ -36,6 +36,13 @@ impl Text {
         }
     }
 
+    /// The text; what is no UTF-8 has the replacement character in its place.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Plain(text) | Self::Raw { lossy: text, .. } => text,
+        }
+    }
+
     /// The exact bytes; `None` where the base64 is none.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         match self {
@@ -56,6 +63,7 @@ mod tests {
             let back: Text = serde_json::from_str(&json).unwrap();
             assert_eq!(back.to_bytes().as_deref(), Some(bytes), "{json}");
         }
+        assert_eq!(Text::new(b"a\xff").as_str(), "a\u{fffd}");
         assert_eq!(serde_json::to_string(&Text::new(b"a")).unwrap(), "\"a\"");
     }
 }

@@ -261,7 +261,7 @@ fn looking_is_no_change_of_the_folder() {
     place.ok_with(["fs", "write", "/newer", "-w", "fix"], b"new\n");
     host(&place, "echo two >> Makefile; git add Makefile");
     let said = place.ok(["commit", "-w", "fix"]);
-    assert!(said.contains("1 file also changed in the folder"), "{said}");
+    assert!(said.contains("1 file changed in the folder meanwhile"), "{said}");
 }
 
 /// Stashes, commits of submodules and branches that moved otherwise are named like commits.

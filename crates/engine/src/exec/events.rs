@@ -1,6 +1,6 @@
 //! What happens while a command runs, as a stream.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use offshoot_sandbox::Stream;
@@ -46,7 +46,8 @@ pub enum Event {
         /// What.
         bytes: Vec<u8>,
     },
-    /// So many bytes of its output are left out, which nobody read in time. The outcome has what is kept of it.
+    /// So many bytes of its output are left out: nobody read them in time, or others had read them when this reader began. The outcome
+    /// has what is kept of it.
     Skipped {
         /// How many.
         bytes: usize,
@@ -57,8 +58,9 @@ pub enum Event {
     Finished,
 }
 
-/// The events of one command, in order; ends when the command has. Before somebody asks for it the oldest output is left out
-/// where it gets too much; from then on the command waits for the reader, as it would at a pipe, and can still be ended.
+/// The events of one command, in order; ends when the command has. Everybody who asks for them gets all that come from then on. Before
+/// somebody does, the oldest output is left out where it gets too much; from then on the command waits for the slowest reader, as it
+/// would at a pipe, and can still be ended.
 ///
 /// ```
 /// # fn example(exec: &offshoot_engine::exec::Exec) {
@@ -68,35 +70,39 @@ pub enum Event {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Events(Arc<Queue>);
+pub struct Events {
+    queue: Arc<Queue>,
+    number: usize,
+}
 
 impl Iterator for Events {
     type Item = Event;
 
     /// Waits for the next one.
     fn next(&mut self) -> Option<Event> {
-        let mut state = self.0.lock();
+        let mut state = self.queue.lock();
         loop {
-            if let Some((event, takes)) = state.pop() {
+            if let Some(event) = state.read(self.number) {
+                let freed = state.drop_read();
                 drop(state);
-                self.0.free(takes);
+                self.queue.free(freed);
                 return Some(event);
             }
             if state.ended {
                 return None;
             }
-            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.queue.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
 impl Drop for Events {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.readers -= 1;
-        let freed = if state.readers == 0 { state.let_go() } else { 0 };
+        let mut state = self.queue.lock();
+        state.readers.remove(&self.number);
+        let freed = if state.readers.is_empty() { state.let_go() } else { state.drop_read() };
         drop(state);
-        self.0.free(freed);
+        self.queue.free(freed);
     }
 }
 
@@ -112,9 +118,14 @@ pub(super) struct Queue {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
+    /// How many events came before those.
+    before: usize,
+    /// How many bytes of output wait, and how many came before those.
     bytes: usize,
-    skipped: usize,
-    readers: usize,
+    gone: usize,
+    /// Who reads, by number.
+    readers: BTreeMap<usize, Reader>,
+    next_reader: usize,
     ended: bool,
 }
 
@@ -125,24 +136,50 @@ struct Waiting {
     takes: usize,
 }
 
+#[derive(Debug)]
+struct Reader {
+    /// The number of the event that comes next.
+    next: usize,
+    /// How many bytes of output it does not get.
+    skipped: usize,
+}
+
 impl State {
-    fn pop(&mut self) -> Option<(Event, usize)> {
-        if self.skipped > 0 {
-            return Some((Event::Skipped { bytes: std::mem::take(&mut self.skipped) }, 0));
+    /// What this reader gets next.
+    fn read(&mut self, number: usize) -> Option<Event> {
+        let reader = self.readers.get_mut(&number)?;
+        let found = self.waiting.get(reader.next - self.before)?;
+        // What was left out was printed before anything that is still there, and after the start.
+        let is_start = matches!(found.event, Event::Waiting { .. } | Event::Started { .. });
+        if reader.skipped > 0 && !is_start {
+            return Some(Event::Skipped { bytes: std::mem::take(&mut reader.skipped) });
         }
-        let Waiting { event, takes } = self.waiting.pop_front()?;
-        self.bytes -= event.size();
-        Some((event, takes))
+        reader.next += 1;
+        Some(found.event.clone())
     }
 
-    /// Leaves out the oldest output until there is room for so much.
+    /// Drops what all readers have read; how much room that frees.
+    fn drop_read(&mut self) -> usize {
+        let slowest = self.readers.values().map(|reader| reader.next).min();
+        let count = slowest.map_or(0, |next| next - self.before);
+        let mut freed = 0;
+        for Waiting { event, takes } in self.waiting.drain(..count) {
+            self.bytes -= event.size();
+            self.gone += event.size();
+            freed += takes;
+        }
+        self.before += count;
+        freed
+    }
+
+    /// Leaves out the oldest output until there is room for so much. Nobody reads.
     fn make_room(&mut self, size: usize) {
         while self.bytes + size > WAITING {
             let is_output = |one: &Waiting| matches!(one.event, Event::Output { .. });
             let Some(at) = self.waiting.iter().position(is_output) else { return };
             let left_out = self.waiting.remove(at).map_or(0, |one| one.event.size());
             self.bytes -= left_out;
-            self.skipped += left_out;
+            self.gone += left_out;
         }
     }
 
@@ -181,8 +218,8 @@ impl Queue {
     pub(super) fn push(&self, event: Event) {
         let mut state = self.lock();
         let size = event.size();
-        let (takes, freed) = if state.readers > 0 { (size, 0) } else { (0, size) };
-        if state.readers == 0 {
+        let (takes, freed) = if state.readers.is_empty() { (0, size) } else { (size, 0) };
+        if state.readers.is_empty() {
             state.make_room(size);
         }
         state.bytes += size;
@@ -203,8 +240,12 @@ impl Queue {
 
     /// Reads from here on.
     pub(super) fn read(self: &Arc<Self>) -> Events {
-        self.lock().readers += 1;
-        Events(Arc::clone(self))
+        let mut state = self.lock();
+        let number = state.next_reader;
+        state.next_reader += 1;
+        let reader = Reader { next: state.before, skipped: state.gone };
+        state.readers.insert(number, reader);
+        Events { queue: Arc::clone(self), number }
     }
 }
 
@@ -248,7 +289,7 @@ mod tests {
         let started = Event::Started { workspace: "w".to_owned() };
         let skipped = Event::Skipped { bytes: WAITING / 2 };
         let half = output(WAITING / 2);
-        assert_eq!(events, [skipped, started, half.clone(), half, Event::Finished]);
+        assert_eq!(events, [started, skipped, half.clone(), half, Event::Finished]);
         assert_eq!(freed(), 0, "nothing is freed twice");
     }
 
@@ -266,7 +307,25 @@ mod tests {
         drop(other);
         assert_eq!(freed(), 5);
         queue.end();
-        assert_eq!(queue.read().collect::<Vec<_>>(), [output(5), Event::Finished]);
+        let skipped = Event::Skipped { bytes: 3 };
+        assert_eq!(queue.read().collect::<Vec<_>>(), [skipped, output(5), Event::Finished]);
         assert_eq!(freed(), 0);
+    }
+
+    #[test]
+    fn every_reader_gets_everything() {
+        let (queue, freed) = queue();
+        let (mut one, mut other) = (queue.read(), queue.read());
+        queue.push(output(3));
+        queue.push(output(5));
+        assert_eq!((one.next(), one.next(), freed()), (Some(output(3)), Some(output(5)), 0));
+        assert_eq!((other.next(), freed()), (Some(output(3)), 3));
+        queue.push(output(7));
+        drop(one);
+        assert_eq!(freed(), 0, "it had read no more than the other");
+        queue.end();
+        let rest: Vec<Event> = other.by_ref().collect();
+        assert_eq!(rest, [output(5), output(7), Event::Finished]);
+        assert_eq!(freed(), 12);
     }
 }

@@ -34,7 +34,8 @@ impl Exec {
         self.0.id
     }
 
-    /// What happens to it, from now on and as far as it is still known.
+    /// What happens to it, from now on and as far as it is still known. Everybody who asks gets all of it. The command waits for those
+    /// who do not read on: read, or drop what this returns, before you [`wait`](Self::wait) for the end on the same thread.
     ///
     /// ```
     /// # fn example(exec: &offshoot_engine::exec::Exec) {

@@ -10,8 +10,29 @@ use super::error::BindingError;
 /// Where the system keeps what lives as long as it runs.
 const OF_THE_SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 
+/// Where everybody's files are, which nobody means when they stand there.
+const OF_EVERYBODY: [&str; 17] = [
+    "/bin",
+    "/boot",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/opt",
+    "/sbin",
+    "/srv",
+    "/tmp",
+    "/usr",
+    "/usr/local",
+    "/var",
+    "/var/lib",
+    "/var/tmp",
+];
+
 /// Fails where a folder is no project: the whole machine, a view into the kernel, the vaults themselves, or, unless it is wanted
-/// all the same, somebody's whole home. `directory` has no links in it.
+/// all the same, a directory of the system or somebody's whole home. `directory` has no links in it.
 pub fn check_folder(
     registry: &VaultRegistry,
     directory: &Path,
@@ -69,6 +90,9 @@ pub(super) fn check_bindable(
             return refused("it holds your home; choose a project in it".to_owned(), true);
         }
         _ => {}
+    }
+    if OF_EVERYBODY.iter().any(|path| directory == Path::new(path)) {
+        return refused("it is a directory of the system; choose a project in it".to_owned(), true);
     }
     if vaults.starts_with(directory) {
         return refused("vaults are kept in it".to_owned(), true);

@@ -69,7 +69,8 @@ fn done(outcome: &Brought, noise: Option<&mut Noise<'_>>) -> Result<String> {
     text.push_str(&brought.lines("  ", MOST_NAMED, &hint));
     if outcome.meanwhile_own > 0 {
         let files = render::count(outcome.meanwhile_own, "file");
-        let line = format!("{files} also changed in the folder; both changes are kept");
+        let those = if outcome.meanwhile_own == 1 { "that change is" } else { "those changes are" };
+        let line = format!("{files} changed in the folder meanwhile; {those} kept");
         text.push_str(&format!("{}\n", paint(DIM, &line)));
     }
     Ok(text)
