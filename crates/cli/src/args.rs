@@ -2,6 +2,7 @@
 
 mod describe;
 mod leading;
+mod targets;
 mod tips;
 
 use std::ffi::OsString;
@@ -56,6 +57,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<(Cli, Invocation), clap::E
         // What is wrong, and what else there is, the whole grammar says.
         None => grammar.try_get_matches_from_mut(arguments)?,
     };
+    targets::agree(&found)?;
     let cli = Cli::from_arg_matches(&found).map_err(|error| error.format(&mut grammar))?;
     Ok((cli, Invocation::new(&found, Cli::command)))
 }
