@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use offshoot_needs::needs;
-use offshoot_tests::product::Place;
+use offshoot_tests::product::{Place, document_of};
 
 use crate::transcript::{Transcript, demo, demo_vault};
 
@@ -37,6 +37,10 @@ fn the_version_is_a_command_too() {
     transcript.hide(env!("CARGO_PKG_VERSION"), "[version]");
     transcript.run(&["version"]);
     transcript.json(&["version"]);
+    for arguments in [["--version", "--json"], ["--json", "-V"]] {
+        let output = place.run(arguments);
+        assert_eq!(document_of(&output), document_of(&place.run(["version", "--json"])));
+    }
     assert_snapshot!(transcript.finish());
 }
 

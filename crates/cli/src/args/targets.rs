@@ -13,7 +13,7 @@ enum Target {
 use Target::{Vault, Workspace};
 
 /// The commands, and the argument of each that means the same as an option of every command. Some of these arguments are options of their own.
-const TARGETS: [(&[&str], &str, Target); 24] = [
+const TARGETS: [(&[&str], &str, Target); 25] = [
     (&["commit"], "named", Workspace),
     (&["discard"], "named", Workspace),
     (&["gc"], "name", Vault),
@@ -22,6 +22,7 @@ const TARGETS: [(&[&str], &str, Target); 24] = [
     (&["new"], "name", Workspace),
     (&["pull"], "named", Workspace),
     (&["redo"], "named", Workspace),
+    (&["snapshot", "create"], "of", Workspace),
     (&["status"], "named", Workspace),
     (&["undo"], "named", Workspace),
     (&["vault", "check"], "name", Vault),
@@ -63,7 +64,8 @@ pub(super) fn agree(found: &ArgMatches) -> Result<(), clap::Error> {
         words.push(name);
         at = below;
     }
-    let Some((_, argument, target)) = TARGETS.iter().find(|(of, ..)| *of == words.as_slice()) else {
+    let Some((_, argument, target)) = TARGETS.iter().find(|(of, ..)| *of == words.as_slice())
+    else {
         return Ok(());
     };
     let given = |id: &str| at.try_get_one::<String>(id).ok().flatten();
@@ -135,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Every command of a list below one is found, and no argument that names a target is forgotten.
+    /// Every argument that is listed is one of its command, and none that names a target is forgotten.
     #[test]
     fn the_list_is_complete() {
         let mut whole = Cli::command();
@@ -147,7 +149,8 @@ mod tests {
             assert!(arguments.any(|arg| arg.get_id() == argument), "{words:?} {argument}");
         }
         let top = whole.get_subcommands().map(|command| (vec![command.get_name()], command));
-        let groups = ["vault", "workspace"].map(|name| (name, whole.find_subcommand(name).unwrap()));
+        let groups = ["snapshot", "vault", "workspace"]
+            .map(|name| (name, whole.find_subcommand(name).unwrap()));
         let below = groups.iter().flat_map(|(name, group)| {
             group.get_subcommands().map(|command| (vec![*name, command.get_name()], command))
         });
@@ -157,7 +160,8 @@ mod tests {
                 _ => !matches!(id, "to" | "file" | "subcommand"),
             };
             for arg in command.get_positionals().filter(|arg| names(arg.get_id().as_str())) {
-                let is_listed = TARGETS.iter().any(|(of, id, _)| *of == words && arg.get_id() == id);
+                let is_listed =
+                    TARGETS.iter().any(|(of, id, _)| *of == words && arg.get_id() == id);
                 assert!(is_listed, "{words:?} {}", arg.get_id());
             }
         }

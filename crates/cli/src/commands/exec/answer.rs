@@ -7,7 +7,7 @@ use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint, Network};
 
 use super::ask::Ask;
-use super::closing::Closing;
+use super::closing::{Closing, has_run};
 use super::form::{Form, print_event};
 use super::live::{Live, Printed};
 use super::{refused, summary};
@@ -106,7 +106,7 @@ impl Answer {
         }
         let written = unwritten.map_or(Ok(()), Err);
         finish_write(written).map_err(|error| recorded(error, envelope))?;
-        Ok(envelope.result.outcome().exit_code(closing.signal))
+        Ok(closing.exit_code(&envelope.result))
     }
 
     fn print(self, document: ExecEnvelopeDoc) -> Result<()> {
@@ -120,8 +120,7 @@ impl Answer {
 /// An answer that could not be written, of a command that did run.
 fn recorded(error: CliError, envelope: &ExecutionEnvelope) -> CliError {
     let result = &envelope.result;
-    let ran = result.exit_code.is_some() || result.signal.is_some();
-    match ran {
+    match has_run(result) {
         true => error.hint(
             Hint::from("the command ran and is recorded: ")
                 .then("offshoot show")
