@@ -89,7 +89,7 @@ fn refusals_and_explanations_agree() {
     let place = demo_vault();
     for command in [&["touch", "/etc/passwd"][..], &["sudo", "ls"], &["curl", "x.example"]] {
         let refused = place.run([&["exec", "-w", "fix", "--json", "--"], command].concat());
-        let refused = offshoot_tests::product::document_of(&refused);
+        let refused = document_of(&refused);
         let explained = place.json(&[&["policy", "explain", "--"], command].concat());
         let hint = &refused["result"]["error"]["hint"];
         let advice = &explained["verdict"]["remedy"]["advice"];

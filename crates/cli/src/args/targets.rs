@@ -111,11 +111,11 @@ mod tests {
             ("-w a discard b", "`-w a` and `b` name two different workspaces"),
             ("merge x --into b -w a", "`-w a` and `--into b` name two different workspaces"),
             ("init --name x --vault y", "`--vault y` and `--name x` name two different vaults"),
-            ("-w a undo --vault-wide", "'--vault-wide' cannot be used with '--workspace <NAME>'"),
+            ("-w a undo --vault-wide", "'--workspace <NAME>' cannot be used with '--vault-wide'"),
             ("undo --vault-wide b", "'--vault-wide' cannot be used with '[WORKSPACE]'"),
             ("redo b --vault-wide", "'[WORKSPACE]' cannot be used with '--vault-wide'"),
             ("op -w a restore 01ab --vault-wide", "'--workspace <NAME>'"),
-            ("-w a pull --head", "'--head' cannot be used with '--workspace <NAME>'"),
+            ("-w a pull --head", "'--workspace <NAME>' cannot be used with '--head'"),
         ] {
             let error = read(&format!("offshoot {line}")).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");

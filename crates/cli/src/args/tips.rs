@@ -115,7 +115,7 @@ pub(super) fn unknown_command(
     let whole = grammar();
     let (parent, path) = parent_of(&whole, word, arguments);
     if !parent.has_subcommands() {
-        let told = CliError::usage(format!("`{path}` has no commands, such as `{word}`"));
+        let told = CliError::usage(format!("`{path}` has no commands of its own"));
         return Some(told.hint(Hint::command(&path).words("--help").text(" shows how it is used")));
     }
     let told = CliError::usage(format!("`{path}` has no command `{word}`"));
@@ -382,7 +382,7 @@ mod tests {
         );
         assert!(hint("offshoot cat a.txt").starts_with("`offshoot fs cat PATH` prints"));
         let lost = told("offshoot help discard b");
-        assert_eq!(lost.message, "`offshoot discard` has no commands, such as `b`");
+        assert_eq!(lost.message, "`offshoot discard` has no commands of its own");
         assert_eq!(
             lost.hint.unwrap_or_default().to_string(),
             "`offshoot discard --help` shows how it is used"
