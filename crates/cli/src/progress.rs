@@ -35,6 +35,12 @@ fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Something that turns beside its message, which a bar would not show. Nobody knows how long it takes.
+fn turning() -> ProgressBar {
+    let hidden = ProgressDrawTarget::hidden();
+    ProgressBar::with_draw_target(None, hidden).with_style(ProgressStyle::default_spinner())
+}
+
 fn show(bar: &ProgressBar, target: ProgressDrawTarget) {
     bar.set_draw_target(target);
     *shown() = Some(bar.clone());
@@ -50,7 +56,7 @@ struct Bar {
 /// A progress display, where one is wanted.
 pub(crate) fn import_progress(when: When, silent: bool) -> Option<Arc<dyn Progress>> {
     let patience = patience(when, silent)?;
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    let bar = turning();
     Some(Arc::new(Bar { bar, started: Instant::now(), patience }))
 }
 
@@ -107,7 +113,7 @@ impl Patience {
         let (done, waiting) = mpsc::channel::<()>();
         let wait = move || {
             if waiting.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
-                let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+                let spinner = turning();
                 spinner.set_message(text);
                 show(&spinner, ProgressDrawTarget::stderr());
                 spinner.enable_steady_tick(Duration::from_millis(100));
@@ -151,6 +157,8 @@ mod tests {
 
     impl Recorded {
         fn push(&self, what: &str) {
+            // What turns stands in front of the message.
+            let what = if what.ends_with(" turning") { "turning" } else { what };
             self.0.lock().unwrap().push(what.trim_end().to_owned());
         }
 
@@ -205,8 +213,7 @@ mod tests {
     #[test]
     fn what_is_printed_meanwhile_has_a_line_of_its_own() {
         let screen = Recorded::default();
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        bar.set_style(ProgressStyle::with_template("{msg}").unwrap());
+        let bar = turning();
         bar.set_message("turning");
         show(&bar, ProgressDrawTarget::term_like(Box::new(screen.clone())));
         bar.tick();
