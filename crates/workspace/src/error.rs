@@ -70,7 +70,7 @@ pub enum ServiceError {
         operation: String,
     },
     /// Several things fit.
-    #[error("\"{text}\" could be any of: {}", first(.candidates))]
+    #[error("\"{text}\" could be any of{}", few_that_fit(.candidates))]
     Ambiguous {
         /// What was given.
         text: String,
@@ -318,11 +318,12 @@ pub enum ServiceError {
     NoHistory(String),
 }
 
-/// The first of what fits. Of what has an id, only some may have been looked for.
-fn first(candidates: &[String]) -> String {
-    let shown = candidates.iter().take(ServiceError::FEW).cloned().collect::<Vec<_>>().join(", ");
-    let others = if candidates.len() > ServiceError::FEW { " and others" } else { "" };
-    shown + others
+/// What fits, where that is not too much for a line.
+fn few_that_fit(candidates: &[String]) -> String {
+    match candidates.len() <= ServiceError::FEW {
+        true => format!(": {}", candidates.join(", ")),
+        false => " several".to_owned(),
+    }
 }
 
 /// The first paths, and how many more there are.
@@ -348,7 +349,7 @@ impl From<HostError> for ServiceError {
 }
 
 impl ServiceError {
-    /// So many of the things that fit are named in a message.
+    /// So many of the things that fit are named in the message itself.
     pub const FEW: usize = 3;
 
     /// Whether layers cannot be stacked in this place, which another driver may not need.

@@ -88,7 +88,7 @@ fn a_prefix_that_fits_several_names_them() {
     let said = place.run(["show", &id.as_str().unwrap()[..4]]);
     let said = String::from_utf8(said.stderr).unwrap();
     assert!(said.lines().count() > 4 && said.lines().all(|line| line.len() < 200), "{said}");
-    assert!(said.contains(" and others\n"), "{said}");
+    assert!(said.contains(" could be any of several\n"), "{said}");
     // A checkpoint of the named workspace is meant first; without one, both are.
     assert_eq!(place.json(&["show", "same", "-w", "other"])["of"], "other@same");
     let error = place.json_error(&["show", "same"], 4);

@@ -76,9 +76,15 @@ pub(super) fn agree(found: &ArgMatches) -> Result<(), clap::Error> {
                 true => format!("{argument} {by_argument}"),
                 false => by_argument.clone(),
             };
-            let message = format!(
-                "`{option} {by_option}` and `{written}` name two different {kind}s: give only one of them\n"
-            );
+            let message = match words.as_slice() {
+                // No name has blanks in it.
+                ["commit"] if by_argument.contains(char::is_whitespace) => format!(
+                    "`{option} {by_option}` names the {kind} already; to describe the commit: -m '{written}'\n"
+                ),
+                _ => format!(
+                    "`{option} {by_option}` and `{written}` name two different {kind}s: give only one of them\n"
+                ),
+            };
             Err(clap::Error::raw(ErrorKind::ArgumentConflict, message))
         }
         _ => Ok(()),
@@ -121,6 +127,13 @@ mod tests {
             assert_eq!(error.exit_code(), 2, "{line}");
             assert!(error.to_string().contains(said), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn a_message_is_no_name() {
+        let words = ["offshoot", "commit", "-w", "fix", "Fix it"].map(OsString::from);
+        let error = parse(&words).unwrap_err().to_string();
+        assert!(error.contains("to describe the commit: -m 'Fix it'"), "{error}");
     }
 
     #[test]

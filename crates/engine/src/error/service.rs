@@ -48,7 +48,7 @@ impl From<ServiceError> for Error {
                 let mut hint = "give more of the id, or WORKSPACE@CHECKPOINT".to_owned();
                 if candidates.len() > ServiceError::FEW {
                     let lines = candidates.iter().take(MOST).map(|one| format!("\n{one}"));
-                    hint = format!("{hint}; these are the first:{}", lines.collect::<String>());
+                    hint = format!("{hint}; the first that fit are:{}", lines.collect::<String>());
                 }
                 Self::new(ExitCode::Conflict, message).hint(hint).candidates(candidates)
             }
