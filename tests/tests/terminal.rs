@@ -12,6 +12,8 @@ mod everyday;
 mod joins;
 #[path = "terminal/keys.rs"]
 mod keys;
+#[path = "terminal/progress.rs"]
+mod progress;
 #[path = "terminal/prompts.rs"]
 mod prompts;
 #[path = "terminal/reviews.rs"]

@@ -2,6 +2,7 @@
 
 mod describe;
 mod leading;
+mod targets;
 mod tips;
 
 use std::ffi::OsString;
@@ -11,7 +12,7 @@ use std::process::ExitCode as ProcessExit;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
-use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode, Hint};
+use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode, Hint, ProgramVersionDoc};
 
 use crate::commands::Command;
 use crate::error::CliError;
@@ -30,7 +31,7 @@ Start here:
   offshoot undo                  take it back
 
 Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 damaged, 6 storage,
-7 newer format, 8 busy, 9 inside of a workspace, 130 interrupted, 143 terminated; `exec` and
+7 newer format, 8 busy, 9 inside of a workspace, 128+N ended by signal N (130 Ctrl-C); `exec` and
 `run` exit as their command does. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT,
 WORKSPACE@base, a checkpoint, or the start of an id.";
 
@@ -56,6 +57,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<(Cli, Invocation), clap::E
         // What is wrong, and what else there is, the whole grammar says.
         None => grammar.try_get_matches_from_mut(arguments)?,
     };
+    targets::agree(&found)?;
     let cli = Cli::from_arg_matches(&found).map_err(|error| error.format(&mut grammar))?;
     Ok((cli, Invocation::new(&found, Cli::command)))
 }
@@ -102,10 +104,12 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
     }
     if json && error.kind() == ErrorKind::DisplayHelp {
         let document = Document::new(describe::describe(arguments, Cli::command()), Vec::new());
-        return match finish_write(print_json(&document)) {
-            Ok(()) => ProcessExit::SUCCESS,
-            Err(error) => ProcessExit::from(report_error(&error, false).number()),
-        };
+        return printed(print_json(&document));
+    }
+    if json && error.kind() == ErrorKind::DisplayVersion {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let document = Document::new(ProgramVersionDoc { version }, Vec::new());
+        return printed(print_json(&document));
     }
     if error.kind() == ErrorKind::MissingSubcommand {
         // clap would list those that are hidden too.
@@ -138,6 +142,14 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
     }
     let code = u8::try_from(error.exit_code()).unwrap_or(ExitCode::Usage.number());
     ProcessExit::from(code)
+}
+
+/// How the process ends after an answer to what is no command.
+fn printed(written: std::io::Result<()>) -> ProcessExit {
+    match finish_write(written) {
+        Ok(()) => ProcessExit::SUCCESS,
+        Err(error) => ProcessExit::from(report_error(&error, false).number()),
+    }
 }
 
 /// Where to read how the command is used that was called.

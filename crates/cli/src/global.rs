@@ -35,7 +35,7 @@ pub(crate) struct Global {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Named {
     /// Workspace, as with -w
-    #[arg(value_name = "WORKSPACE", conflicts_with = "workspace", add = complete::workspaces())]
+    #[arg(value_name = "WORKSPACE", add = complete::workspaces())]
     named: Option<String>,
 }
 

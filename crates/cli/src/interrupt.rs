@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM in commands that run no other: what is said, and the exit code.
+//! Ctrl-C, SIGTERM and the like in commands that run no other: what is said, and the exit code.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -93,7 +93,7 @@ fn watch(
         }
         if signals.ask_to_end() && interruption_answers() {
             let state = *state.lock().unwrap_or_else(PoisonError::into_inner);
-            end(signals.asked_by().unwrap_or_default(), state, tell);
+            end(signals.ended_by().and_then(ExitCode::of_signal), state, tell);
         }
         if is_over {
             return Some(signals);
@@ -102,9 +102,8 @@ fn watch(
 }
 
 #[expect(clippy::exit, reason = "whoever sent the signal waits for the end of this process")]
-fn end(signal: i32, state: &str, tell: impl FnOnce(&CliError)) -> ! {
-    const SIGINT: i32 = 2;
-    let code = if signal == SIGINT { ExitCode::Interrupted } else { ExitCode::Terminated };
-    tell(&CliError::new(code, format!("{}; {state}", code.as_str())));
+fn end(code: Option<ExitCode>, state: &str, tell: impl FnOnce(&CliError)) -> ! {
+    let code = code.unwrap_or(ExitCode::Interrupted);
+    tell(&CliError::new(code, format!("{}; {state}", code.as_str().replace('_', " "))));
     std::process::exit(code.number().into());
 }

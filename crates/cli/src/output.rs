@@ -7,6 +7,7 @@ use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When}
 use serde::Serialize;
 
 use crate::error::{CliError, Result, body, hint};
+use crate::progress;
 use crate::render::{self, BAD, DIM, paint, paths_in};
 
 /// Prints the answer of one command.
@@ -129,8 +130,10 @@ impl Output {
 
     /// Writes text to standard output, with colours where they are wanted.
     pub(crate) fn text(&self, text: &str) -> Result<()> {
-        let mut out = anstream::stdout().lock();
-        finish_write(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        finish_write(progress::beside(|| {
+            let mut out = anstream::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        }))
     }
 
     /// Writes bytes to standard output exactly as they are.
@@ -284,6 +287,7 @@ pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
 
 /// Prints an error and gives its exit code.
 pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
+    progress::end();
     // Where the document cannot be written, standard error says it.
     if json && finish_write(print_json(&ErrorDocument::new(body(error)))).is_ok() {
         return error.code;
@@ -311,12 +315,12 @@ fn error_text(error: &CliError) -> String {
 
 /// Writes to standard error; with that gone there is nobody to tell.
 pub(crate) fn eprint(text: &str) {
-    drop(anstream::stderr().lock().write_all(text.as_bytes()));
+    drop(progress::beside(|| anstream::stderr().lock().write_all(text.as_bytes())));
 }
 
 /// Writes bytes to standard error exactly as they are.
 pub(crate) fn eprint_bytes(bytes: &[u8]) {
-    drop(io::stderr().lock().write_all(bytes));
+    drop(progress::beside(|| io::stderr().lock().write_all(bytes)));
 }
 
 #[cfg(test)]

@@ -262,7 +262,7 @@ impl Workspace {
     pub fn restore(&self, reference: &str) -> Result<()> {
         let record = self.record()?;
         let vault = self.project.vault();
-        let point = Resolver::new(vault).point(reference, Some(&record))?;
+        let point = Resolver::new(vault).point_to_restore(reference, &record)?;
         self.project.engine().checkpoints(vault).restore(&record, &point)?;
         Ok(())
     }

@@ -377,8 +377,9 @@ impl CommandStrings {
 /// Where the program may be.
 fn programs(command: &Program) -> Result<Vec<CString>> {
     let Some(program) = command.arguments.first() else { return Ok(Vec::new()) };
+    let named = c_string(program, "the program")?;
     if program.as_bytes().contains(&b'/') {
-        return Ok(vec![c_string(program, "the program")?]);
+        return Ok(vec![named]);
     }
     let mut variables = command.environment.iter();
     let path = variables.find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());

@@ -16,6 +16,8 @@ pub struct Signals {
     descriptor: OwnedFd,
     /// The number of the first of SIGINT and SIGTERM; 0 where none came.
     asked: AtomicI32,
+    /// The number of the first that asked to end; 0 where none came.
+    first: AtomicI32,
 }
 
 /// What a signal asks for.
@@ -37,7 +39,7 @@ impl Signals {
     /// Takes the signals over. To be called before there are other threads.
     pub fn take_over() -> Result<Self, Errno> {
         let descriptor = sys::signals(&ALL)?;
-        Ok(Self { descriptor, asked: AtomicI32::new(0) })
+        Ok(Self { descriptor, asked: AtomicI32::new(0), first: AtomicI32::new(0) })
     }
 
     /// Lets the signals be delivered again, to programs that are started from now on too.
@@ -54,9 +56,14 @@ impl Signals {
         asked
     }
 
-    /// The first of SIGINT and SIGTERM that was taken so far, by its number.
+    /// The first of SIGINT and SIGTERM that was taken so far, by its number. A command that ends by another signal decides about the exit code.
     pub fn asked_by(&self) -> Option<i32> {
-        Some(self.asked.load(Ordering::Relaxed)).filter(|number| *number != 0)
+        taken(&self.asked)
+    }
+
+    /// The first signal of any kind that asked this process to end, by its number.
+    pub fn ended_by(&self) -> Option<i32> {
+        taken(&self.first)
     }
 
     /// What came, one by one; none where nothing did.
@@ -64,10 +71,15 @@ impl Signals {
         let mut report = [0u8; REPORT];
         let got = rustix::io::read(&self.descriptor, &mut report).ok()?;
         let number = report[..got].first_chunk().map(|bytes| i32::from_ne_bytes(*bytes))?;
+        // The first is the one that counts; those that follow say no more.
+        let note = |first: &AtomicI32| {
+            let _later = first.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+        };
         if [libc::SIGINT, libc::SIGTERM].contains(&number) {
-            // The first is the one that counts; those that follow say no more.
-            let _later =
-                self.asked.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+            note(&self.asked);
+        }
+        if number != libc::SIGWINCH {
+            note(&self.first);
         }
         Some(match number {
             libc::SIGHUP => Signal::HangUp,
@@ -76,6 +88,10 @@ impl Signals {
             _ => Signal::Interrupt,
         })
     }
+}
+
+fn taken(number: &AtomicI32) -> Option<i32> {
+    Some(number.load(Ordering::Relaxed)).filter(|number| *number != 0)
 }
 
 impl AsFd for Signals {

@@ -17,6 +17,14 @@ pub struct PathError {
     why: &'static str,
 }
 
+impl PathError {
+    /// The same about what somebody typed, from which the path was made.
+    #[must_use]
+    pub fn of_typed(self, text: &[u8]) -> Self {
+        Self { path: display_bytes(text), ..self }
+    }
+}
+
 impl VaultPath {
     /// The top directory.
     pub fn top() -> Self {

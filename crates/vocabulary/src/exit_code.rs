@@ -78,10 +78,18 @@ words! {
         /// A line of shell needs `--shell 'LINE'`. Programs in your home are found if the sandbox shows them; `offshoot exec -- env` prints
         /// the `PATH` inside.
         CommandNotFound = "command_not_found",
+        /// SIGHUP ended `offshoot`, as when its terminal is closed; the message says what it left.
+        ///
+        /// The same holds as after Ctrl-C. A command that ran already decides about the exit code of `exec` and `run` itself.
+        HungUp = "hung_up",
         /// Ctrl-C (SIGINT) ended `offshoot`; the message says what it left.
         ///
         /// What `exec` and `run` wrote until then is recorded. An interrupted commit is finished or taken back by the next command.
         Interrupted = "interrupted",
+        /// SIGQUIT ended `offshoot`; the message says what it left.
+        ///
+        /// The same holds as after Ctrl-C. A command that ran already is killed at once, and `exec` and `run` exit with 137.
+        Quit = "quit",
         /// SIGTERM ended `offshoot`; the message says what it left.
         ///
         /// The same holds as after Ctrl-C.
@@ -109,8 +117,21 @@ impl ExitCode {
             Self::ExecFailed => 125,
             Self::NotExecutable => 126,
             Self::CommandNotFound => 127,
+            Self::HungUp => 129,
             Self::Interrupted => 130,
+            Self::Quit => 131,
             Self::Terminated => 143,
+        }
+    }
+
+    /// The code of a process that this signal ended; none for signals that ask nobody to end.
+    pub const fn of_signal(signal: i32) -> Option<Self> {
+        match signal {
+            1 => Some(Self::HungUp),
+            2 => Some(Self::Interrupted),
+            3 => Some(Self::Quit),
+            15 => Some(Self::Terminated),
+            _ => None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use offshoot_folder::ApplyError;
 use offshoot_host::HostError;
 use offshoot_mount::MountError;
+use offshoot_protocol::ExitCode;
 use offshoot_sandbox::SandboxError;
 use offshoot_store::{CutShort, Id, IdPrefix};
 use offshoot_tree::TreeError;
@@ -69,12 +70,22 @@ pub enum ServiceError {
         operation: String,
     },
     /// Several things fit.
-    #[error("\"{text}\" could be any of: {}", .candidates.join(", "))]
+    #[error("\"{text}\" could be any of{}", few_that_fit(.candidates))]
     Ambiguous {
         /// What was given.
         text: String,
         /// What fits.
         candidates: Vec<String>,
+    },
+    /// Another workspace has the checkpoint of this name.
+    #[error("checkpoint {checkpoint} is one of workspace {owner}, not of {workspace}")]
+    OthersCheckpoint {
+        /// The checkpoint.
+        checkpoint: String,
+        /// Whose it is.
+        owner: String,
+        /// The workspace that was to go back to it.
+        workspace: String,
     },
     /// Too little of an id for what cannot be undone.
     #[error(
@@ -117,6 +128,18 @@ pub enum ServiceError {
         workspace: String,
         /// Who holds it, in their own words.
         holder: String,
+    },
+    /// Somebody asked this process to end while it waited for a workspace.
+    #[error(
+        "interrupted while waiting for workspace {workspace}, busy with {holder}; nothing was changed"
+    )]
+    Interrupted {
+        /// The workspace.
+        workspace: String,
+        /// Who holds it, in their own words.
+        holder: String,
+        /// How a process ends that was asked so.
+        code: ExitCode,
     },
     /// As many terminals have joined the session in the workspace as can.
     #[error(
@@ -267,7 +290,7 @@ pub enum ServiceError {
         before: Id,
     },
     /// An operation is of another workspace that had the same name.
-    #[error("operation {} was in an earlier workspace {workspace}, which is gone; the one of that name now was made since", .operation.short())]
+    #[error("operation {} was in an earlier workspace {workspace}, which is gone; the newest of that name was made after it", .operation.short())]
     EarlierWorkspace {
         /// The operation.
         operation: Id,
@@ -295,6 +318,14 @@ pub enum ServiceError {
     NoHistory(String),
 }
 
+/// What fits, where that is not too much for a line.
+fn few_that_fit(candidates: &[String]) -> String {
+    match candidates.len() <= ServiceError::FEW {
+        true => format!(": {}", candidates.join(", ")),
+        false => " several".to_owned(),
+    }
+}
+
 /// The first paths, and how many more there are.
 fn few(paths: &[String]) -> String {
     const MOST: usize = 8;
@@ -318,6 +349,9 @@ impl From<HostError> for ServiceError {
 }
 
 impl ServiceError {
+    /// So many of the things that fit are named in the message itself.
+    pub const FEW: usize = 3;
+
     /// Whether layers cannot be stacked in this place, which another driver may not need.
     pub(crate) fn is_about_layers(&self) -> bool {
         match self {

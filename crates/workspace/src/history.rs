@@ -204,10 +204,14 @@ impl<'a> HistoryService<'a> {
     /// Fails where an operation is of an earlier workspace of the same name: that one is meant, and not that there was none of
     /// this id then.
     fn require_same(&self, operation: &Operation, id: &Id) -> Result<()> {
-        let Some(now) = self.vault.workspace(id)? else { return Ok(()) };
+        let name = match self.vault.workspace(id)? {
+            Some(now) => Some(now.name),
+            None => self.last_name(id)?,
+        };
+        let Some(name) = name else { return Ok(()) };
         let named = |change: &&RefChange| {
             let after = change.after.as_ref().and_then(|row| row.name.as_deref());
-            change.key.kind == "workspace" && after == Some(&*now.name)
+            change.key.kind == "workspace" && after == Some(&*name)
         };
         let changed = operation.changes.iter().find(named);
         let Some(other) = changed.filter(|change| change.key.id != id.to_string()) else {
@@ -216,8 +220,18 @@ impl<'a> HistoryService<'a> {
         let row = other.after.as_ref().map_or("", |row| &row.value);
         let state: WorkspaceState = serde_json::from_str(row)
             .map_err(|error| ServiceError::Internal(format!("{}: {error}", operation.id)))?;
-        let (operation, workspace, snapshot) = (operation.id, now.name, state.head);
+        let (operation, workspace, snapshot) = (operation.id, name, state.head);
         Err(ServiceError::EarlierWorkspace { operation, workspace, snapshot })
+    }
+
+    /// What a workspace that is gone was called last.
+    fn last_name(&self, id: &Id) -> Result<Option<String>> {
+        let id_text = id.to_string();
+        let last = self.vault.operations(Scope::Workspace(*id), None, 1)?;
+        let mut changes = last.iter().flat_map(|operation| &operation.changes);
+        let change = changes.find(|c| c.key.kind == "workspace" && c.key.id == id_text);
+        let row = change.and_then(|change| change.after.as_ref().or(change.before.as_ref()));
+        Ok(row.and_then(|row| row.name.clone()))
     }
 
     /// Keeps commands out of a workspace, or out of all where an operation belongs to none alone.

@@ -81,6 +81,23 @@ impl<'a> Resolver<'a> {
         self.by_id(text, &workspaces, &checkpoints)
     }
 
+    /// What a workspace is to go back to. The mere name of a checkpoint is never that of another workspace, which has to be named then.
+    pub fn point_to_restore(&self, text: &str, workspace: &WorkspaceRecord) -> Result<Point> {
+        let point = self.point(text, Some(workspace))?;
+        match (&point.checkpoint, &point.workspace) {
+            (Some(checkpoint), Some(owner))
+                if checkpoint.name == text && owner.id != workspace.id =>
+            {
+                Err(ServiceError::OthersCheckpoint {
+                    checkpoint: text.to_owned(),
+                    owner: owner.name.clone(),
+                    workspace: workspace.name.clone(),
+                })
+            }
+            _ => Ok(point),
+        }
+    }
+
     fn by_id(
         &self,
         text: &str,

@@ -7,7 +7,7 @@ use offshoot_host::disk::bytes_path;
 use offshoot_tree::{VaultPath, display_bytes};
 use offshoot_vault::{Vault, VaultError};
 
-use crate::error::Result;
+use crate::error::{Result, ServiceError};
 use crate::path_pattern::PathPattern;
 
 /// Where somebody stands in a vault: what they type starts there, unless it starts with `/`.
@@ -53,16 +53,24 @@ impl PathContext {
 
     /// The path that somebody means. From one folder of the vault `..` leads to another as it does on the host.
     pub fn path(&self, text: &[u8]) -> Result<VaultPath> {
+        let parse = |path: &[u8]| {
+            let parsed = VaultPath::parse(path).map_err(|error| error.of_typed(text));
+            Ok(parsed.map_err(VaultError::from)?)
+        };
+        if text.is_empty() {
+            // A variable of the shell that is not set, more often than not: nobody means the whole folder by that.
+            let why = "an empty path names nothing; \".\" is the current folder";
+            return Err(ServiceError::Request(why.to_owned()));
+        }
         if text.starts_with(b"/") {
-            return Ok(VaultPath::parse(text).map_err(VaultError::from)?);
+            return parse(text);
         }
         let on_host = self.here.as_ref().map(|here| resolved(here, bytes_path(text)));
         if let Some(path) = on_host.and_then(|host_path| self.in_vault(&host_path)) {
             // What is no name is told about.
-            return Ok(VaultPath::parse(&path.to_bytes()).map_err(VaultError::from)?);
+            return parse(&path.to_bytes());
         }
-        let text = [&self.at.to_bytes(), b"/".as_slice(), text].concat();
-        Ok(VaultPath::parse(&text).map_err(VaultError::from)?)
+        parse(&[&self.at.to_bytes(), b"/".as_slice(), text].concat())
     }
 
     /// A path as people read it, and can type it here: from the top of the vault, and in its further folders from where they stand. Without
@@ -175,7 +183,14 @@ mod tests {
         assert_eq!(typed("/src/deep", "../main.c"), path("/src/main.c"));
         assert_eq!(typed("/src", "."), path("/src"));
         assert_eq!(typed("/src", "/main.c"), path("/main.c"));
-        assert!(standing("/src").path(b"../../main.c").is_err(), "it leads out of the vault");
+        let error =
+            |at: &str, text: &str| standing(at).path(text.as_bytes()).unwrap_err().to_string();
+        let told = "../../main.c is not a path inside a vault: it leads out of the vault";
+        assert_eq!(error("/src", "../../main.c"), told);
+        assert_eq!(error("/", "../../main.c"), told);
+        // Nobody means everything by a variable that is not set.
+        assert!(error("/src", "").contains("an empty path names nothing"));
+        assert!(standing("/").pattern(b"").is_err());
     }
 
     #[test]

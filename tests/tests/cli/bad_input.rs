@@ -84,6 +84,11 @@ fn a_prefix_that_fits_several_names_them() {
     assert!(candidates(&error).len() >= 2, "{error}");
     let error = place.json_error(&["op", "restore", &id.as_str().unwrap()[..4], "-w", "fix"], 4);
     assert!(candidates(&error).len() >= 2, "{error}");
+    // What fits is a list, not a line that nobody reads.
+    let said = place.run(["show", &id.as_str().unwrap()[..4]]);
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(said.lines().count() > 4 && said.lines().all(|line| line.len() < 200), "{said}");
+    assert!(said.contains(" could be any of several\n"), "{said}");
     // A checkpoint of the named workspace is meant first; without one, both are.
     assert_eq!(place.json(&["show", "same", "-w", "other"])["of"], "other@same");
     let error = place.json_error(&["show", "same"], 4);
@@ -154,6 +159,21 @@ fn no_path_leads_out_of_the_vault() {
         place.json_error(&["fs", "cat", path, "-w", "links"], 2);
         place.json_error(&["fs", "write", path, "-w", "links"], 2);
     }
+    let error = place.json_error(&["fs", "cat", "../../etc/passwd", "-w", "links"], 2);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.starts_with("../../etc/passwd is not a path inside a vault"), "{message}");
+    // Nobody means everything by a variable of the shell that is not set.
+    place.ok_with(["fs", "write", "/mine", "-w", "links"], b"mine\n");
+    for arguments in [
+        &["fs", "revert", "", "-w", "links"][..],
+        &["fs", "rm", "-r", "", "-w", "links"],
+        &["fs", "cat", "", "-w", "links"],
+        &["commit", "--only", "", "-w", "links"],
+    ] {
+        let error = place.json_error(arguments, 2);
+        assert!(error["message"].as_str().unwrap().contains("empty path"), "{error}");
+    }
+    assert_eq!(place.ok(["fs", "cat", "/mine", "-w", "links"]), "mine\n");
     // Links to elsewhere are kept as they are and not followed.
     for path in ["/etc/passwd", "/up/etc/passwd"] {
         for verb in ["cat", "write"] {

@@ -58,3 +58,25 @@ fn restoring_brings_every_byte_back() {
     assert_eq!(all("fix"), after);
     assert_eq!(all("fix@start"), before);
 }
+
+/// The name of a checkpoint is that of the workspace at hand, and never by chance that of another.
+#[test]
+fn a_checkpoint_of_another_workspace_is_told_whose_it_is() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "other"]);
+    place.ok_with(["fs", "write", "/README.md", "-w", "other"], b"other\n");
+    place.ok(["checkpoint", "create", "before", "-w", "other"]);
+    let error = place.json_error(&["checkpoint", "restore", "before", "-w", "fix"], 3);
+    assert_eq!(error["message"], "checkpoint before is one of workspace other, not of fix");
+    let commands = error["commands"].as_array().unwrap().iter();
+    let commands: Vec<Vec<String>> =
+        commands.map(|command| serde_json::from_value(command["argv"].clone()).unwrap()).collect();
+    let restore = ["offshoot", "checkpoint", "restore"];
+    assert_eq!(commands[0], [&restore[..], &["before", "-w", "other"]].concat());
+    assert_eq!(commands[1], [&restore[..], &["other@before", "-w", "fix"]].concat());
+    assert_ne!(place.ok(["fs", "cat", "/README.md", "-w", "fix"]), "other\n");
+    for command in &commands {
+        place.ok(&command[1..]);
+    }
+    assert_eq!(place.ok(["fs", "cat", "/README.md", "-w", "fix"]), "other\n");
+}

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use offshoot_needs::needs;
-use offshoot_tests::product::Place;
+use offshoot_tests::product::{Place, document_of};
 
 use crate::transcript::{Transcript, demo, demo_vault};
 
@@ -37,6 +37,10 @@ fn the_version_is_a_command_too() {
     transcript.hide(env!("CARGO_PKG_VERSION"), "[version]");
     transcript.run(&["version"]);
     transcript.json(&["version"]);
+    for arguments in [["--version", "--json"], ["--json", "-V"]] {
+        let output = place.run(arguments);
+        assert_eq!(document_of(&output), document_of(&place.run(["version", "--json"])));
+    }
     assert_snapshot!(transcript.finish());
 }
 
@@ -85,7 +89,7 @@ fn refusals_and_explanations_agree() {
     let place = demo_vault();
     for command in [&["touch", "/etc/passwd"][..], &["sudo", "ls"], &["curl", "x.example"]] {
         let refused = place.run([&["exec", "-w", "fix", "--json", "--"], command].concat());
-        let refused = offshoot_tests::product::document_of(&refused);
+        let refused = document_of(&refused);
         let explained = place.json(&[&["policy", "explain", "--"], command].concat());
         let hint = &refused["result"]["error"]["hint"];
         let advice = &explained["verdict"]["remedy"]["advice"];

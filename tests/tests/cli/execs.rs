@@ -135,6 +135,27 @@ fn only_listed_variables_reach_a_command() {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");
     }
     assert!(!text.contains("SECRET_TOKEN"), "{text}");
+    assert_eq!(done["notes"], Value::Null, "{done}");
+    // Whoever names one that is not set is told so.
+    for name in ["UNSET", "UNSET_*"] {
+        let output = place.run(["exec", "-w", "fix", "-e", name, "-e", "HO*", "--", "env"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let told = format!("-e {name}: no such variable is set, so none is passed on\n");
+        assert!(said.contains(&told) && !said.contains("HO*"), "{said}");
+    }
+}
+
+/// No time at all is no limit, as in the settings.
+#[needs(UserNamespace)]
+#[test]
+fn a_timeout_of_0_is_none() {
+    let place = demo_vault();
+    for time in ["0", "0s", "none"] {
+        let words =
+            ["-w", "fix", "-c", "exec.timeout=200ms", "--timeout", time, "--", "sleep", "1"];
+        let done = envelope(&place, &words);
+        assert_eq!(done["result"]["exit_code"], 0, "{time}: {done}");
+    }
 }
 
 #[needs(UserNamespace)]
@@ -231,34 +252,6 @@ fn an_interrupt_ends_the_command_and_keeps_its_changes() {
     let done: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(done["envelope"]["result"]["interrupted"], true, "{done}");
     assert_eq!(place.ok(["fs", "cat", "/begun", "-w", "fix"]), "x\n");
-}
-
-/// Whoever waits for a workspace can stop waiting.
-#[needs(UserNamespace)]
-#[test]
-fn an_interrupt_ends_the_wait_for_a_workspace() {
-    let place = demo_vault();
-    let mut long = place.command(["exec", "-w", "fix", "--stream", "--", "sleep", "60"]);
-    let mut long = long.stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    let mut reader = std::io::BufReader::new(long.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
-    let mut waiting = place.command(["exec", "-w", "fix", "--wait", "--json", "--", "true"]);
-    let waiting = waiting.stdout(Stdio::piped()).spawn().unwrap();
-    let interrupt = |child: &std::process::Child| {
-        let pid = rustix::process::Pid::from_child(child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    };
-    // Until signals are its own they end it at once, so it is given a moment.
-    std::thread::sleep(Duration::from_millis(500));
-    interrupt(&waiting);
-    let output = waiting.wait_with_output().unwrap();
-    let document = document_of(&output);
-    assert_eq!(output.status.code(), Some(130), "{document}");
-    assert_eq!(document["result"]["error"]["code"], "busy", "{document}");
-    assert_eq!(document["result"]["interrupted"], true, "{document}");
-    interrupt(&long);
-    long.wait().unwrap();
 }
 
 /// What the envelope says of the sandbox is what was found there, and not what holds for most commands.

@@ -142,6 +142,11 @@ fn an_operation_of_an_earlier_workspace_does_not_delete_the_one_of_its_name() {
     place.ok(hinted(&error));
     assert_eq!(place.ok(["fs", "cat", "/file", "-w", "fix-2"]), "of the earlier one\n");
     assert_eq!(place.ok(["fs", "cat", "/file", "-w", "fix"]), "first\n");
+    // Nor is it said that nothing changed since, once the later one is deleted too.
+    place.ok(["workspace", "delete", "fix"]);
+    let error = place.json_error(&["op", "restore", &written, "-w", "fix"], 4);
+    assert!(error["message"].as_str().unwrap().contains("earlier workspace fix"), "{error}");
+    assert_eq!(names(&place), ["fix-2"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the exit code, and what is said.
+//! Ctrl-C, SIGTERM and the like: the exit code, and what is said.
 
 use std::process::{Child, Output, Stdio};
 
@@ -9,8 +9,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::background::{Background, eventually};
 use crate::transcript::{demo, demo_vault};
 
-const SIGNALS: [(Signal, i32, &str); 2] =
-    [(Signal::INT, 130, "interrupted"), (Signal::TERM, 143, "terminated")];
+/// The signals that ask a process to end, its exit code, and the word for that.
+const SIGNALS: [(Signal, i32, &str); 4] = [
+    (Signal::INT, 130, "interrupted"),
+    (Signal::TERM, 143, "terminated"),
+    (Signal::HUP, 129, "hung_up"),
+    (Signal::QUIT, 131, "quit"),
+];
 
 fn send(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
@@ -25,6 +30,11 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// A code in words for people.
+fn words(code: &str) -> String {
+    code.replace('_', " ")
+}
+
 /// Whether a process has come so far that it takes signals as something to read.
 fn watches(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -37,7 +47,7 @@ fn watches(pid: u32) -> bool {
 #[test]
 fn an_interrupted_command_is_told_about() {
     let place = demo_vault();
-    for (signal, code, _) in SIGNALS {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         for (text, kept) in [
             ("echo ready; sleep 600", "interrupted; nothing was changed"),
             ("echo x >> x; echo ready; sleep 600", "what the command changed until then is kept"),
@@ -52,6 +62,38 @@ fn an_interrupted_command_is_told_about() {
     }
 }
 
+/// So is one that waits for its workspace, and what it waits for.
+#[needs(UserNamespace)]
+#[test]
+fn an_interrupted_wait_is_told_about() {
+    let place = demo_vault();
+    let long = ["exec", "-w", "fix", "--shell", "echo ready; sleep 600"];
+    let long = Background::spawn(&place, &mut place.command(long));
+    for ((signal, code, word), wait) in
+        SIGNALS.into_iter().flat_map(|signal| [(signal, "--wait"), (signal, "--wait=10m")])
+    {
+        let child = spawn(&place, &["exec", "-w", "fix", wait, "--", "true"]);
+        eventually("it watches for signals", || watches(child.id()));
+        send(child.id(), signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let told = said(&output);
+        assert!(told.contains("interrupted while waiting for workspace fix, busy with"), "{told}");
+        assert!(told.contains("sleep 600; nothing was changed\n"), "{told}");
+        assert_eq!(told.matches("nothing was changed").count(), 1, "{told}");
+        let child = spawn(&place, &["exec", "-w", "fix", wait, "--json", "--", "true"]);
+        eventually("it watches for signals", || watches(child.id()));
+        send(child.id(), signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let document = offshoot_tests::product::document_of(&output);
+        assert_eq!(document["result"]["error"]["code"], word, "{document}");
+        assert_eq!(document["result"]["interrupted"], true, "{document}");
+    }
+    send(long.pids[0], Signal::TERM);
+    assert_eq!(long.wait().status.code(), Some(143));
+}
+
 /// A commit that waits for somebody else who changes the folder can be interrupted, and has changed nothing.
 #[test]
 fn interrupted_commits_say_what_they_left() {
@@ -64,7 +106,10 @@ fn interrupted_commits_say_what_they_left() {
         send(child.id(), signal);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{output:?}");
-        assert!(said(&output).contains(&format!("{word}; nothing was changed")), "{output:?}");
+        assert!(
+            said(&output).contains(&format!("{}; nothing was changed", words(word))),
+            "{output:?}"
+        );
         let child = spawn(&place, &["commit", "--json", "-c", "store.busy_timeout=10m"]);
         eventually("the commit watches for signals", || watches(child.id()));
         send(child.id(), signal);
@@ -92,7 +137,10 @@ fn interrupted_reverts_say_what_they_left() {
             send(child.id(), signal);
             let output = child.wait_with_output().unwrap();
             assert_eq!(output.status.code(), Some(code), "{output:?}");
-            assert!(said(&output).contains(&format!("{word}; nothing was changed")), "{output:?}");
+            assert!(
+                said(&output).contains(&format!("{}; nothing was changed", words(word))),
+                "{output:?}"
+            );
         }
         drop(held);
         assert_eq!(place.project().join("new.txt").exists(), verb == "undo");
@@ -121,7 +169,7 @@ fn an_interrupted_collection_can_be_done_again() {
         send(child.id(), signal);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{output:?}");
-        let expected = format!("{word}; `offshoot gc` continues where it stopped");
+        let expected = format!("{}; `offshoot gc` continues where it stopped", words(word));
         assert!(said(&output).contains(&expected), "{output:?}");
     }
     drop(held);
@@ -145,7 +193,10 @@ fn an_interrupted_init_leaves_nothing() {
         send(child.id(), signal);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{output:?}");
-        assert!(said(&output).contains(&format!("{word}; nothing was changed")), "{output:?}");
+        assert!(
+            said(&output).contains(&format!("{}; nothing was changed", words(word))),
+            "{output:?}"
+        );
         assert_eq!(place.json(&["vault", "list"])["vaults"].as_array().unwrap().len(), 0);
     }
     // Programs get the document that they asked for.

@@ -26,7 +26,7 @@ fn the_tours_are_true() {
     }
 }
 
-#[needs("git")]
+#[needs("git", "python3")]
 #[test]
 fn the_other_documents_are_true() {
     let mut pages = Vec::new();

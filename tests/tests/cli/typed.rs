@@ -24,7 +24,9 @@ fn words_of_other_tools_are_answered() {
         &["workspace", "lst"],
         &["status", "--shrt"],
         &["exec", "--bogus", "ls"],
-        &["status", "fix", "-w", "fix"],
+        &["status", "fix", "-w", "other"],
+        &["workspace", "remove", "fix"],
+        &["help", "discard", "fix"],
         &["add", "."],
         &["co", "fix"],
         &["commit", "-am", "Fix it"],
@@ -48,6 +50,27 @@ fn options_in_front_of_a_command_exclude_what_they_exclude_behind_it() {
         let output = place.run(words);
         assert_eq!(output.status.code(), Some(2), "{words:?}");
     }
+    // So does one that names something else than the argument.
+    for (words, contradiction) in [
+        (&["-w", "one", "workspace", "delete", "two"][..], "`-w one` and `two`"),
+        (&["workspace", "rename", "two", "three", "-w", "one"], "`-w one` and `two`"),
+        (&["merge", "head", "--into", "two", "-w", "one"], "`-w one` and `--into two`"),
+        (
+            &["--vault", "other", "vault", "delete", "project", "--yes"],
+            "`--vault other` and `project`",
+        ),
+        (&["undo", "--vault-wide", "two"], "--vault-wide"),
+        (&["-w", "one", "undo", "--vault-wide"], "--vault-wide"),
+    ] {
+        let message = place.json_error(words, 2)["message"].clone();
+        assert!(message.as_str().unwrap().contains(contradiction), "{words:?}: {message}");
+    }
+    // The variables are defaults, which whatever is typed takes the place of.
+    place.ok(["new", "three"]);
+    let mut delete = place.command(["workspace", "delete", "three"]);
+    let deleted = delete.env("OFFSHOOT_WORKSPACE", "one").output().unwrap();
+    assert!(deleted.status.success(), "{deleted:?}");
+    place.ok(["workspace", "show", "one", "-w", "one"]);
     let listed = place.ok(["ls", "-q"]);
     assert!(listed.contains("one") && listed.contains("two"), "{listed}");
     place.ok(["-w", "one", "discard"]);

@@ -50,7 +50,7 @@ fn refs_that_a_commit_makes_are_listed() {
     assert!(text.contains("changed in the folder since it was last read: /.git/"), "{text}");
     let list = world.document(&["review", "-w", "fix", "--list"]);
     assert!(!list["result"]["outdated"].as_array().unwrap().is_empty(), "{list}");
-    world.done(&["pull", "--head", "-w", "fix"]);
+    world.done(&["pull", "--head"]);
     let listed = listed(&world);
     assert!(listed.contains("/.git/refs/heads/offshoot/fix/main"), "{listed:?}");
     let text = world.done(&["review", "-w", "fix", "--list"]);
@@ -79,7 +79,7 @@ fn accepting_everything_is_a_plain_commit() {
     for (pulls, all) in [(true, "ids"), (true, "/"), (false, "ids")] {
         let world = both_committed();
         if pulls {
-            world.done(&["pull", "--head", "-w", "fix"]);
+            world.done(&["pull", "--head"]);
         }
         let accepted = if all == "ids" { ids(&world) } else { all.to_owned() };
         let said = world.done(&["review", "-w", "fix", "--accept", &accepted, "--commit"]);
@@ -99,7 +99,7 @@ fn accepting_everything_is_a_plain_commit() {
 fn a_repository_is_accepted_by_its_fold() {
     let world = both_committed();
     world.ok(FIX, "echo exit 1 > .git/hooks/pre-push; chmod +x .git/hooks/pre-push");
-    world.done(&["pull", "--head", "-w", "fix"]);
+    world.done(&["pull", "--head"]);
     let list = world.done(&["review", "-w", "fix", "--list"]);
     let mut lines = list.lines().skip_while(|line| !line.starts_with("git: 1 commit"));
     let id = lines.nth(1).unwrap().split_whitespace().next().unwrap();
@@ -133,7 +133,7 @@ fn what_the_folder_moved_is_listed_at_its_new_path() {
         let world = World::new(script, &["fix"]);
         world.ok(FIX, "echo more >> b; echo new > d/new");
         world.ok(Side::Folder, "mv b moved; mv d dir");
-        world.done(&["pull", "--head", "-w", "fix"]);
+        world.done(&["pull", "--head"]);
         world
     };
     let world = moved();

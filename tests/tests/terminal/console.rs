@@ -231,7 +231,17 @@ pub(crate) fn plain(screen: &str) -> String {
         match c {
             '\x1b' if rest.next_if_eq(&'[').is_some() => {
                 // A sequence ends with a letter or the like.
-                rest.by_ref().find(|c| ('@'..='~').contains(c));
+                let mut sequence = String::new();
+                for c in rest.by_ref() {
+                    sequence.push(c);
+                    if ('@'..='~').contains(&c) {
+                        break;
+                    }
+                }
+                // Where a line is erased nobody reads any more what stood in it.
+                if sequence == "2K" {
+                    text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+                }
             }
             // A command for the window ends with a bell.
             '\x1b' if rest.next_if_eq(&']').is_some() => {

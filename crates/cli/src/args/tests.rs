@@ -56,7 +56,7 @@ const MISTAKES: [&str; 12] = [
     "offshoot -w exec bogus",
     "offshoot exec --stream --json -- ls",
     "offshoot diff --bogus exec",
-    "offshoot status fix -w fix",
+    "offshoot undo fix --vault-wide",
 ];
 
 fn arguments(line: &str) -> Vec<OsString> {

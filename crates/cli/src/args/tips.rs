@@ -14,7 +14,7 @@ use offshoot_protocol::Hint;
 type Answer = fn() -> Hint;
 
 /// Words of other tools, and what to do here instead.
-const ANSWERS: [(&[&str], Answer); 13] = [
+const ANSWERS: [(&[&str], Answer); 15] = [
     (&["switch", "checkout", "co", "use", "attach", "enter", "cd", "goto"], || {
         Hint::from(
             "no workspace is the current one: add `-w NAME` to a command, or run `export OFFSHOOT_WORKSPACE=NAME`",
@@ -60,7 +60,16 @@ const ANSWERS: [(&[&str], Answer); 13] = [
             .then("offshoot execs")
             .text(" commands")
     }),
-    (&["cat", "tree", "cp", "mv", "mkdir", "write", "stat"], || {
+    (&["cat", "less", "more", "head", "tail"], || {
+        Hint::command("offshoot fs cat PATH").text(" prints a file of a workspace")
+    }),
+    (&["tree", "stat", "find"], || {
+        Hint::command("offshoot fs tree")
+            .text(" shows the files of a workspace, ")
+            .then("offshoot fs stat PATH")
+            .text(" one of them")
+    }),
+    (&["cp", "mv", "mkdir", "write"], || {
         Hint::command("offshoot fs --help").text(" lists the commands for files of a workspace")
     }),
     (&["push", "submit", "finish", "land", "sync"], || {
@@ -105,6 +114,10 @@ pub(super) fn unknown_command(
     };
     let whole = grammar();
     let (parent, path) = parent_of(&whole, word, arguments);
+    if !parent.has_subcommands() {
+        let told = CliError::usage(format!("`{path}` has no commands of its own"));
+        return Some(told.hint(Hint::command(&path).words("--help").text(" shows how it is used")));
+    }
     let told = CliError::usage(format!("`{path}` has no command `{word}`"));
     let is_top = path == "offshoot";
     if let Some((_, answer)) =
@@ -112,17 +125,38 @@ pub(super) fn unknown_command(
     {
         return Some(told.hint(answer()));
     }
-    Some(
-        match nearest(
-            word,
-            parent.get_subcommands().flat_map(Command::get_name_and_visible_aliases),
-        ) {
-            Some(name) => told
-                .hint(Hint::from("did you mean ").then(&path).arg(name).text("?"))
-                .candidates(vec![name.to_owned()]),
-            None => told.hint(Hint::command(&path).words("--help").text(" lists the commands")),
-        },
-    )
+    let slip =
+        nearest(word, parent.get_subcommands().flat_map(Command::get_name_and_visible_aliases));
+    Some(match slip.or_else(|| synonym(word, parent).filter(|_| !is_top)) {
+        Some(name) => told
+            .hint(Hint::from("did you mean ").then(&path).arg(name).text("?"))
+            .candidates(vec![name.to_owned()]),
+        None => told.hint(Hint::command(&path).words("--help").text(" lists the commands")),
+    })
+}
+
+/// What the commands of groups are called, and what other tools call the same.
+const SYNONYMS: [(&[&str], &[&str]); 8] = [
+    (
+        &["delete", "remove", "rm", "drop", "clear"],
+        &["remove", "del", "delete", "rm", "destroy", "drop", "erase", "discard", "clear"],
+    ),
+    (&["create", "add", "init"], &["create", "new", "add", "make", "init"]),
+    (&["list", "log", "ls"], &["list", "ls", "all"]),
+    (&["rename", "move", "mv"], &["rename", "mv", "move"]),
+    (&["show", "info", "stat"], &["show", "info", "view", "describe", "inspect", "status"]),
+    (&["restore", "revert"], &["restore", "revert", "rollback", "reset", "checkout"]),
+    (&["check", "test"], &["check", "verify", "fsck", "validate", "test"]),
+    (&["export"], &["backup", "dump"]),
+];
+
+/// The command of a group that other tools call so.
+fn synonym(word: &str, parent: &Command) -> Option<&'static str> {
+    let called = SYNONYMS.iter().filter(|(_, words)| words.contains(&word));
+    called
+        .flat_map(|(names, _)| *names)
+        .find(|name| parent.get_subcommands().any(|command| command.get_name() == **name))
+        .copied()
 }
 
 /// Options of other tools: the command, the option, and what to do here instead.
@@ -321,11 +355,38 @@ mod tests {
 
     #[test]
     fn slips_are_recognised_and_strangers_are_not() {
-        let hint = |line| told(line).hint.unwrap_or_default().to_string();
+        let hint = |line: &str| told(line).hint.unwrap_or_default().to_string();
         assert_eq!(hint("offshoot statsu"), "did you mean `offshoot status`?");
         assert_eq!(hint("offshoot workspace lst"), "did you mean `offshoot workspace list`?");
         assert_eq!(hint("offshoot -w fix comit"), "did you mean `offshoot commit`?");
         assert_eq!(hint("offshoot frobnicate"), "`offshoot --help` lists the commands");
+        for (typed, meant) in [
+            ("workspace remove", "workspace delete"),
+            ("vault remove x", "vault delete"),
+            ("vault status", "vault info"),
+            ("checkpoint destroy x", "checkpoint delete"),
+            ("checkpoint add", "checkpoint create"),
+            ("recover delete 01ab", "recover drop"),
+            ("cache remove npm", "cache clear"),
+            ("binding rm etc", "binding remove"),
+            ("binding rename a b", "binding move"),
+            ("op list", "op log"),
+            ("fs delete a", "fs rm"),
+        ] {
+            let expected = format!("did you mean `offshoot {meant}`?");
+            assert_eq!(hint(&format!("offshoot {typed}")), expected, "{typed}");
+        }
+        assert_eq!(
+            hint("offshoot workspace frobnicate"),
+            "`offshoot workspace --help` lists the commands"
+        );
+        assert!(hint("offshoot cat a.txt").starts_with("`offshoot fs cat PATH` prints"));
+        let lost = told("offshoot help discard b");
+        assert_eq!(lost.message, "`offshoot discard` has no commands of its own");
+        assert_eq!(
+            lost.hint.unwrap_or_default().to_string(),
+            "`offshoot discard --help` shows how it is used"
+        );
         assert!(hint("offshoot prune").starts_with("`offshoot gc`"));
         assert!(hint("offshoot switch fix").contains("OFFSHOOT_WORKSPACE"));
         assert!(hint("offshoot add .").contains("nothing is staged"));

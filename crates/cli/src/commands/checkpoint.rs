@@ -175,7 +175,7 @@ fn show(args: &ShowArgs, context: &Context, vault: &Vault) -> Result<()> {
 
 fn restore(args: &RefArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let point = Resolver::new(vault).point(&args.reference, Some(&workspace))?;
+    let point = Resolver::new(vault).point_to_restore(&args.reference, &workspace)?;
     let restored = context.engine.checkpoints(vault).restore(&workspace, &point)?;
     let document = RestoreDoc {
         workspace: workspace.name,

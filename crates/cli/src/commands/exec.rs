@@ -62,7 +62,7 @@ pub(crate) struct ExecArgs {
     /// Run this line of shell instead of a command
     #[arg(long, value_name = "TEXT", conflicts_with = "command")]
     shell: Option<OsString>,
-    /// End the command after this time, such as 30s, or none [default: exec.timeout]
+    /// End the command after this time, such as 30s; none or 0 sets no limit [default: exec.timeout]
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     timeout: Option<ExecutionTimeout>,
     #[command(flatten)]

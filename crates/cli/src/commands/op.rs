@@ -39,7 +39,7 @@ pub(crate) struct RestoreArgs {
     #[arg(add = complete::operations())]
     id: String,
     /// Restore the whole vault, not one workspace
-    #[arg(long)]
+    #[arg(long, conflicts_with = "workspace")]
     vault_wide: bool,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct PullArgs {
     #[command(flatten)]
     pub(crate) named: Named,
     /// Update only the main line, and no workspace
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["workspace", "named"])]
     head: bool,
     #[command(flatten)]
     expand: ExpandArgs,

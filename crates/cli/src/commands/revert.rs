@@ -26,7 +26,7 @@ pub(crate) struct RevertArgs {
     #[command(flatten)]
     pub(crate) named: Named,
     /// Act on the last operation of the whole vault
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["workspace", "named"])]
     vault_wide: bool,
 }
 

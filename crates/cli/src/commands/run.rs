@@ -31,7 +31,7 @@ pub(crate) struct RunArgs {
     /// Command to run, with its arguments [default: $SHELL, or /bin/sh]
     #[arg(trailing_var_arg = true, value_name = "CMD")]
     command: Vec<OsString>,
-    /// End the command after this time, such as 30s, or none [default: run.timeout]
+    /// End the command after this time, such as 30s; none or 0 sets no limit [default: run.timeout]
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     timeout: Option<ExecutionTimeout>,
     #[command(flatten)]

@@ -20,7 +20,8 @@ fn entries(vault: &Vault, typed: &OsStr) -> Option<Vec<CompletionCandidate>> {
     let end = typed.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     let (directory, start) = typed.split_at(end);
     let here = std::env::current_dir().ok()?.canonicalize().ok()?;
-    let path = PathContext::new(vault, &here).ok()?.path(directory).ok()?;
+    let from = if directory.is_empty() { b"." } else { directory };
+    let path = PathContext::new(vault, &here).ok()?.path(from).ok()?;
     let tree = vault.tree(&root(vault)?).ok()?;
     let (_, directory_entry) = tree.resolve(&path).ok()?;
     let found = tree.list(directory_entry.directory()?).ok()?;

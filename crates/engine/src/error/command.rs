@@ -6,6 +6,7 @@ use offshoot_mount::MountError;
 use offshoot_protocol::{ExitCode, Hint};
 use offshoot_sandbox::SandboxError;
 use offshoot_workspace::{PolicyFile, PolicyFileError};
+use rustix::io::Errno;
 
 use super::Error;
 
@@ -60,6 +61,9 @@ impl From<SandboxError> for Error {
                     Hint::from("for a line of shell: ").then("offshoot exec --shell").arg(line),
                 )
             }
+            (None, SandboxError::NotExecuted { errno: Errno::TOOBIG, .. }) => told.hint(
+                "its arguments and variables are longer than the kernel takes: pass less of them, or write them to a file that the command reads",
+            ),
             (None, SandboxError::NotExecuted { program, .. }) => {
                 told.hint(not_executed(program, code))
             }
@@ -104,5 +108,22 @@ impl From<PolicyFileError> for Error {
             }
         };
         Self::new(ExitCode::Usage, error.to_string()).hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_are_too_long_are_no_matter_of_modes() {
+        let hint = |errno| {
+            let error = SandboxError::NotExecuted { program: "tool".into(), errno };
+            let error = Error::from(error);
+            assert_eq!(error.code, ExitCode::NotExecutable);
+            error.hint.unwrap_or_default().to_string()
+        };
+        assert!(hint(Errno::TOOBIG).contains("longer than the kernel takes"));
+        assert!(hint(Errno::ACCESS).contains("check its mode"));
     }
 }

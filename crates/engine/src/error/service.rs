@@ -43,9 +43,30 @@ impl From<ServiceError> for Error {
                 };
                 Self::new(ExitCode::NotFound, message).hint(hint)
             }
-            ServiceError::Ambiguous { candidates, .. } => Self::new(ExitCode::Conflict, message)
-                .hint("give more of the id, or WORKSPACE@CHECKPOINT")
-                .candidates(candidates),
+            ServiceError::Ambiguous { candidates, .. } => {
+                const MOST: usize = 10;
+                let mut hint = "give more of the id, or WORKSPACE@CHECKPOINT".to_owned();
+                if candidates.len() > ServiceError::FEW {
+                    let lines = candidates.iter().take(MOST).map(|one| format!("\n{one}"));
+                    hint = format!("{hint}; the first that fit are:{}", lines.collect::<String>());
+                }
+                Self::new(ExitCode::Conflict, message).hint(hint).candidates(candidates)
+            }
+            ServiceError::OthersCheckpoint { checkpoint, owner, workspace } => {
+                let full = format!("{owner}@{checkpoint}");
+                Self::new(ExitCode::NotFound, message).hint(
+                    Hint::command("offshoot checkpoint restore")
+                        .arg(checkpoint)
+                        .words("-w")
+                        .arg(&owner)
+                        .text(format!(" takes {owner} back to it, "))
+                        .then("offshoot checkpoint restore")
+                        .arg(full)
+                        .words("-w")
+                        .arg(&workspace)
+                        .text(format!(" makes {workspace} the same as that")),
+                )
+            }
             ServiceError::NameTaken { what: "workspace", name } => {
                 Self::new(ExitCode::Conflict, message).hint(
                     Hint::command("offshoot exec -w")
@@ -75,6 +96,7 @@ impl From<ServiceError> for Error {
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message).hint(
                 Hint::command("offshoot ps").text(" lists what runs; try again when it has ended"),
             ),
+            ServiceError::Interrupted { code, .. } => Self::new(code, message),
             ServiceError::SessionFull { .. } => Self::new(ExitCode::Busy, message).hint(
                 Hint::from("end one of them, or work in another workspace: ")
                     .then("offshoot run -w NAME"),

@@ -94,7 +94,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// A flag is not of the form `KEY=VALUE`.
-    #[error("override {}: not of the form KEY=VALUE", quoted(flag))]
+    #[error("option -c {}: not of the form KEY=VALUE", quoted(flag))]
     FlagForm {
         /// What was given.
         flag: String,
@@ -174,7 +174,7 @@ impl fmt::Display for SettingPlace {
             Self::Environment(variable) => {
                 write!(formatter, "environment variable {}", printable(variable))
             }
-            Self::Flag => formatter.write_str("override"),
+            Self::Flag => formatter.write_str("option -c"),
             Self::Command => formatter.write_str("offshoot config"),
         }
     }

@@ -323,7 +323,7 @@ fn unknown_keys_are_named_with_what_was_meant() {
     );
     check(
         Fixture::new().flag("import.thread=3"),
-        "override: unknown key \"import.thread\"",
+        "option -c: unknown key \"import.thread\"",
         "did you mean import.threads?",
     );
     let (_, hint) = Fixture::new().flag("zzz=1").failure();
@@ -363,17 +363,17 @@ fn bad_values_are_named_with_what_is_allowed() {
     );
     check(
         Fixture::new().flag("store.busy_timeout=30"),
-        "override: store.busy_timeout cannot be \"30\": \
+        "option -c: store.busy_timeout cannot be \"30\": \
          expected a duration with its unit such as \"90m\", from \"0s\" to \"24h\"",
     );
     check(
         Fixture::new().flag("diff.max_text_bytes=2GiB"),
-        "override: diff.max_text_bytes cannot be \"2GiB\": \
+        "option -c: diff.max_text_bytes cannot be \"2GiB\": \
          expected a number of bytes or a size such as \"16MiB\", at most \"1GiB\"",
     );
     check(
         Fixture::new().flag("diff.renames=maybe"),
-        "override: diff.renames cannot be \"maybe\": expected true or false",
+        "option -c: diff.renames cannot be \"maybe\": expected true or false",
     );
 }
 
@@ -426,7 +426,7 @@ fn files_of_other_systems_are_read() {
 #[test]
 fn a_flag_needs_a_key_and_a_value() {
     let (message, hint) = Fixture::new().flag("diff.context").failure();
-    assert_eq!(message, "override \"diff.context\": not of the form KEY=VALUE");
+    assert_eq!(message, "option -c \"diff.context\": not of the form KEY=VALUE");
     assert_eq!(hint, "write it as in diff.context=5");
     assert!(Fixture::new().flag("=3").message().contains("unknown key"));
     assert!(Fixture::new().flag("ui.color=").message().contains("cannot be \"\""));

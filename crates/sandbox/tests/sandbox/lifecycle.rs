@@ -32,6 +32,18 @@ fn exit_codes_and_signals_are_told() {
 }
 
 #[test]
+fn a_nul_byte_is_told_where_it_is() {
+    for (words, told) in [
+        (&["no\0such"][..], "the program has a NUL byte in it"),
+        (&["./no\0such"], "the program has a NUL byte in it"),
+        (&["echo", "a\0b"], "an argument has a NUL byte in it"),
+    ] {
+        let error = Scene::new().run(words).err().unwrap();
+        assert_eq!(error.to_string(), told, "{words:?}");
+    }
+}
+
+#[test]
 fn a_missing_program_is_told() {
     let scene = Scene::new();
     let missing = scene.run(&["no-such-program"]).err().unwrap();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, candidates};
 use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network};
-use offshoot_sandbox::{InForce, Renames, Requests, SandboxError};
+use offshoot_sandbox::{InForce, Renames, Requests, SandboxError, Signals};
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_vault::{
     Binding, ExecNote, UpperOwner, Vault, VaultError, WorkspaceLock, WorkspaceRecord,
@@ -314,13 +314,19 @@ impl<'a> ProxyRuntime<'a> {
                 Err(VaultError::WorkspaceBusy { holder, .. }) => holder,
                 other => return Ok(other?),
             };
-            let asked = self.requests(execution.request).ask_to_end();
-            execution.result.interrupted |= asked;
-            if asked || left <= STEP {
-                return Err(ServiceError::Busy { workspace: workspace.name.clone(), holder });
+            let workspace = workspace.name.clone();
+            if self.requests(execution.request).ask_to_end() {
+                check_wanted(execution)?;
+                execution.result.interrupted = true;
+                let signal = self.options.signals.as_ref().and_then(Signals::ended_by);
+                let code = signal.and_then(ExitCode::of_signal).unwrap_or(ExitCode::Interrupted);
+                return Err(ServiceError::Interrupted { workspace, holder, code });
+            }
+            if left <= STEP {
+                return Err(ServiceError::Busy { workspace, holder });
             }
             if !told {
-                observer.in_use(&workspace.name, &holder);
+                observer.in_use(&workspace, &holder);
                 told = true;
             }
         }

@@ -7,7 +7,7 @@ use offshoot_engine::wire;
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint, Network};
 
 use super::ask::Ask;
-use super::closing::Closing;
+use super::closing::{Closing, has_run};
 use super::form::{Form, print_event};
 use super::live::{Live, Printed, Written};
 use super::writer::is_ready;
@@ -94,7 +94,7 @@ impl Answer {
         written: Written,
         closing: &Closing,
     ) -> Result<u8> {
-        let code = envelope.result.outcome().exit_code(closing.signal);
+        let code = closing.exit_code(&envelope.result);
         // What comes after something that nobody reads would not be read either.
         let is_stuck = match self.form {
             Form::People | Form::Person => written.unread && !is_ready(Stream::Stderr),
@@ -138,8 +138,7 @@ impl Answer {
 /// An answer that could not be written, of a command that did run.
 fn recorded(error: CliError, envelope: &ExecutionEnvelope) -> CliError {
     let result = &envelope.result;
-    let ran = result.exit_code.is_some() || result.signal.is_some();
-    match ran {
+    match has_run(result) {
         true => error.hint(
             Hint::from("the command ran and is recorded: ")
                 .then("offshoot show")

@@ -20,8 +20,10 @@ pub(super) struct Closing {
     pub(super) limit: String,
     /// The option that gives more time, to whom the usual time is too short.
     pub(super) longer: Option<String>,
-    /// The signal that asked this process to end.
+    /// SIGINT or SIGTERM, if that asked this process to end.
     pub(super) signal: Option<i32>,
+    /// The same for any signal.
+    pub(super) ended_by: Option<i32>,
     /// How many warnings were told when the command started.
     pub(super) told: usize,
     /// The file that a rule of the user belongs in.
@@ -30,16 +32,25 @@ pub(super) struct Closing {
 
 impl Closing {
     pub(super) fn new(ask: &Ask<'_>, context: &Context, options: &RuntimeOptions) -> Self {
-        let signal = options.signals.as_ref().and_then(|signals| signals.asked_by());
+        let signals = options.signals.as_ref();
+        let signal = signals.and_then(|signals| signals.asked_by());
+        let ended_by = signals.and_then(|signals| signals.ended_by());
         let (limit, longer) = limit(ask);
         Self {
             workspace: None,
             limit,
             longer,
             signal,
+            ended_by,
             told: 0,
             rules: context.engine.user_rule_file(),
         }
+    }
+
+    /// The exit code that stands for what happened. A command that was hung up or killed decides about it itself, if it ran.
+    pub(super) fn exit_code(&self, result: &ExecutionResult) -> u8 {
+        let ran = has_run(result);
+        result.outcome().exit_code(if ran { self.signal } else { self.ended_by })
     }
 
     /// With the workspace that a further command has to name, where it does not mean that without being told.
@@ -65,6 +76,11 @@ impl Closing {
             None => hint,
         })
     }
+}
+
+/// Whether the command came so far that it ended somehow.
+pub(super) fn has_run(result: &ExecutionResult) -> bool {
+    result.exit_code.is_some() || result.signal.is_some()
 }
 
 /// How long the command had, who says so, and how it gets more time.

@@ -94,11 +94,12 @@ fn duration(text: &str) -> Option<Duration> {
     text.trim().parse().ok().map(Duration::from_secs).or_else(|| parse_duration(text))
 }
 
-/// A duration, or `none`.
+/// A duration, or `none`, which 0 means too.
 pub(crate) fn timeout(text: &str) -> Result<ExecutionTimeout, String> {
     match (text, duration(text)) {
-        ("none", _) => Ok(ExecutionTimeout::None),
-        (_, Some(duration)) if !duration.is_zero() => {
+        // As in the settings, and as `timeout` has it.
+        ("none", _) | (_, Some(Duration::ZERO)) => Ok(ExecutionTimeout::None),
+        (_, Some(duration)) => {
             Ok(ExecutionTimeout::Millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
         }
         _ => Err("expected a duration such as 30s or 5m, or none".to_owned()),

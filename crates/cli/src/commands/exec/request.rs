@@ -1,6 +1,8 @@
 //! From arguments to a request.
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use offshoot_engine::exec;
@@ -12,6 +14,7 @@ use super::ask::{Ask, Input};
 use super::options::Options;
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::render;
 
 /// The request of somebody who stands `below` the top of a workspace.
 pub(super) fn build(
@@ -31,6 +34,7 @@ pub(super) fn build(
         .keep(options.keep)
         .record(ask.record)
         .mark_prompt(ask.shell);
+    options.env.iter().for_each(|item| tell_unset(item, context));
     command = options.env.iter().fold(command, |command, item| command.variable(item));
     if ask.session {
         command = command.session(options.can_join());
@@ -45,6 +49,19 @@ pub(super) fn build(
         command = command.driver(driver);
     }
     Ok(context.engine.request(command, execution_place(options, context), below, None))
+}
+
+/// Says so where a variable is to be passed on that is not set; a name may end with `*`.
+fn tell_unset(item: &OsStr, context: &Context) {
+    let name = item.as_bytes();
+    let is_set = match name.strip_suffix(b"*") {
+        Some(start) => std::env::vars_os().any(|(name, _)| name.as_bytes().starts_with(start)),
+        None => name.contains(&b'=') || std::env::var_os(item).is_some(),
+    };
+    if !is_set {
+        let name = render::line(&item.to_string_lossy());
+        context.output.note(format!("-e {name}: no such variable is set, so none is passed on"));
+    }
 }
 
 fn input(input: Input) -> Result<exec::Input> {

@@ -7,7 +7,7 @@ use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult};
 use offshoot_engine::policy::{Verdict, suggestion};
 use offshoot_protocol::{ErrorBody, Hint};
 
-use super::closing::Closing;
+use super::closing::{Closing, has_run};
 use super::discarded;
 use super::form::Form;
 use crate::invocation;
@@ -128,7 +128,8 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         let longer = longer.unwrap_or_default();
         line(paint(BAD, &format!("timed out after {limit}; command killed{longer}")));
     }
-    if result.interrupted {
+    // An error says it of a command that never ran.
+    if result.interrupted && (has_run(result) || result.error.is_none()) {
         let kept = match result.changes.is_empty() {
             true if result.joined.is_some() => "what it changed is in the session",
             true => "nothing was changed",
