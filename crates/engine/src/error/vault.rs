@@ -68,7 +68,9 @@ impl From<VaultError> for Error {
                         "correct the line"
                     }
                 };
-                let hint = format!("nothing was taken in; {remedy}, or remove the file if nothing has to stay out");
+                let hint = format!(
+                    "nothing was taken in; {remedy}, or remove the file if nothing has to stay out"
+                );
                 Self::usage(message).hint(hint)
             }
             VaultError::Unbound => Self::new(ExitCode::NotFound, message)
