@@ -16,6 +16,7 @@ pub use offshoot_workspace::{
 };
 use offshoot_workspace::{
     CommitRequest, CommitService, GitFollowed, PullService, git::GitCommitRequest,
+    git::unrecorded_submodules,
 };
 
 use crate::error::{Error, Result};
@@ -221,6 +222,10 @@ pub struct Outcome {
     pub earlier: Option<GitOutcome>,
     /// The workspace does not have the git commit yet.
     pub behind: bool,
+    /// Submodules at another commit than before, which the git commit that was asked for does not record.
+    pub submodules: Vec<VaultPath>,
+    /// A git commit was asked for and nothing was left to commit, but the folder has changes that git has not committed.
+    pub uncommitted: bool,
 }
 
 impl Offshoot {
@@ -290,6 +295,14 @@ impl Offshoot {
         }
         let brought = service.commit(&request)?;
         drop(service);
+        let submodules = match commit.git && brought.conflicts.is_empty() {
+            true => unrecorded_submodules(vault, &brought.before, &brought.after)?,
+            false => Vec::new(),
+        };
+        let is_nothing = brought.brought.is_empty() && brought.conflicts.is_empty();
+        let uncommitted = prepared.as_ref().is_some_and(Prepared::is_uncommitted)
+            && earlier.is_none()
+            && is_nothing;
         let made = match prepared {
             Some(prepared) if brought.operation.is_some() => {
                 Some(prepared.commit(vault, self.actor(), workspace.id, &brought)?)
@@ -311,7 +324,7 @@ impl Offshoot {
             }
             end.workspace_git.notes.extend(git.notes);
         }
-        Ok(Outcome { brought, end, git: made, earlier, behind })
+        Ok(Outcome { brought, end, git: made, earlier, behind, submodules, uncommitted })
     }
 
     /// Makes the git commit of what reached the folder before, where a command was interrupted before that.

@@ -55,4 +55,5 @@ pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outs
 pub(crate) use planted::steps;
 pub use planted::{Planted, Planting, planted};
 pub(crate) use repository::{Refs, State, common, packed_refs};
+pub use submodule::unrecorded_submodules;
 pub use tracked::TrackedPaths;

@@ -41,6 +41,7 @@ use edit::Edit;
 pub(crate) use own_name::{in_the_way, own_branches};
 pub use report::{GitEvent, GitNote, GitReport, InUse, NextStep};
 pub(crate) use role::{is_object, is_unknown, object_holder};
+pub(super) use store::hex;
 pub use taking::{HeldBackCheckouts, Meeting, UnclearRefs};
 use taking::{Sides, Taking};
 pub(crate) use vcs_directory::is_vcs_path;

@@ -28,6 +28,11 @@ impl GitCommit {
         Ok(Self { folder, identity, dirty, overlooked })
     }
 
+    /// Whether the folder had changes that git has not committed.
+    pub fn is_uncommitted(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
     /// Whether the person has changes in a file that are not committed.
     pub(super) fn is_changed(&self, path: &[u8]) -> bool {
         self.dirty.contains(path) || self.overlooked.contains(path)
