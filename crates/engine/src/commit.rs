@@ -15,8 +15,9 @@ pub use offshoot_workspace::{
     Held, HeldReason, PathPattern as Pattern, Selection,
 };
 use offshoot_workspace::{
-    CommitRequest, CommitService, GitFollowed, PullService, git::GitCommitRequest,
-    git::unrecorded_submodules,
+    CommitRequest, CommitService, GitFollowed, PullService,
+    git::GitCommitRequest,
+    git::{GitNote, kept_apart, unrecorded_submodules},
 };
 
 use crate::error::{Error, Result};
@@ -300,9 +301,10 @@ impl Offshoot {
             false => Vec::new(),
         };
         let is_nothing = brought.brought.is_empty() && brought.conflicts.is_empty();
-        let uncommitted = prepared.as_ref().is_some_and(Prepared::is_uncommitted)
-            && earlier.is_none()
-            && is_nothing;
+        let uncommitted = match &prepared {
+            Some(prepared) if is_nothing && earlier.is_none() => prepared.is_uncommitted()?,
+            _ => false,
+        };
         let made = match prepared {
             Some(prepared) if brought.operation.is_some() => {
                 Some(prepared.commit(vault, self.actor(), workspace.id, &brought)?)
@@ -323,6 +325,14 @@ impl Offshoot {
                 (end.brought, end.after) = (followed, root);
             }
             end.workspace_git.notes.extend(git.notes);
+        }
+        // What an earlier merge kept apart in the workspace is beside the folder's branch now; what this commit kept apart is told already.
+        if brought.conflicts.is_empty() {
+            let is_told = |kept: &GitNote| {
+                brought.git.notes.iter().any(|note| note.event.kept_as() == kept.event.kept_as())
+            };
+            let kept = kept_apart(vault, &brought.after, &brought.before, None)?;
+            end.git.notes.extend(kept.notes.into_iter().filter(|note| !is_told(note)));
         }
         Ok(Outcome { brought, end, git: made, earlier, behind, submodules, uncommitted })
     }

@@ -53,7 +53,7 @@ fn a_check_tells_of_it() {
     let site = half_changed();
     let half = contents(&site.scan());
     let told = said(&site.offshoot(&["vault", "check", "project"]));
-    assert!(told.contains("interrupted: commit w "), "{told}");
+    assert!(told.contains("interrupted: commit w: "), "{told}");
     for way in ["forward", "back"] {
         let command = format!("`offshoot commit --vault project --settle {way}`");
         assert!(told.contains(&command), "{command}: {told}");

@@ -80,8 +80,8 @@ impl Prepared {
     }
 
     /// Whether there are changes in the folder that git has not committed.
-    pub(super) fn is_uncommitted(&self) -> bool {
-        self.0.is_uncommitted()
+    pub(super) fn is_uncommitted(&self) -> Result<bool> {
+        Ok(self.0.is_uncommitted()?)
     }
 
     /// Fails where a commit of what would reach the folder held more than that, and where what reached the folder before cannot be merged.

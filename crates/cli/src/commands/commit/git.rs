@@ -53,7 +53,7 @@ pub(super) fn left(
 pub(super) fn text(made: &GitOutcome, submodules: bool) -> String {
     let nothing = match submodules {
         true => "there is nothing else in it for git",
-        false => "there is nothing in it for git",
+        false => "there is nothing new in it for git",
     };
     match made {
         GitOutcome::Commit(made) => {

@@ -5,7 +5,7 @@ use offshoot_vault::{Binding, Vault};
 
 use crate::error::Result;
 use crate::git::git_file::leads_to;
-use crate::git::index::{Index, first_index};
+use crate::git::index::first_index;
 use crate::git::merge::hex;
 use crate::git::repository::{State, resolve};
 
@@ -30,10 +30,7 @@ pub fn unrecorded_submodules(
     let [was, is] = trees.each_ref().map(|tree| State { objects, tree });
     let around = VaultPath::top();
     let no_commit = head(was, &around, &bindings)? == head(is, &around, &bindings)?;
-    let staged = match no_commit {
-        true => first_index(vault, before)?.unwrap_or_default(),
-        false => Index::new(),
-    };
+    let staged_before = first_index(vault, before)?.unwrap_or_default();
     let mut found = Vec::new();
     for (key, entry) in listed {
         let Ok(path) = VaultPath::parse(&key.0) else { continue };
@@ -41,8 +38,8 @@ pub fn unrecorded_submodules(
         if head(was, &path, &bindings)?.as_ref() == Some(&now) {
             continue;
         }
-        let is_staged_now = staged.get(key).is_some_and(|before| before.object != entry.object);
-        if now != hex(&entry.object) || is_staged_now {
+        let was_staged = staged_before.get(key).is_some_and(|it| it.object == entry.object);
+        if now != hex(&entry.object) || (no_commit && !was_staged) {
             found.push(path);
         }
     }
