@@ -234,3 +234,23 @@ fn a_git_commit_tells_of_a_submodule_that_it_does_not_record() {
         assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "", "{script}");
     }
 }
+
+/// Git merges no submodules that both sides moved: which one it is is said, and of which repository each line is.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_both_sides_moved_is_named() {
+    let world = World::new(&format!("{UNREADY}; {READY}"), &["fix"]);
+    world.ok(
+        FIX,
+        "cd lib; git checkout -q -b topic; echo x > x; git add x; git commit -qm x; cd ..; git commit -qam theirs",
+    );
+    world.ok(
+        Side::Folder,
+        "cd lib; echo y > y; git add y; git commit -qm y; cd ..; git commit -qam mine",
+    );
+    let said = world.product(&["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR]);
+    assert_eq!(said.code, Some(4), "{said:#?}");
+    let why = "offshoot/fix/main cannot be merged: both sides moved submodule lib\n";
+    assert!(said.out.contains(why), "{said:#?}");
+    assert!(said.out.contains("git submodule lib: HEAD and index stay as they are"), "{said:#?}");
+}
