@@ -153,7 +153,7 @@ fn an_ignore_file_that_a_command_spoilt_stays_in_its_workspace() {
             let script = format!("echo n >new.txt; echo k >made.key; {first}; {make}");
             place.ok(["exec", "-w", "fix", "--shell", &script]);
             let status = place.ok(["status", "-w", "fix"]);
-            assert!(status.contains("no .offshootignore that Offshoot could read"), "{status}");
+            assert!(status.contains("Offshoot would refuse it in the folder"), "{status}");
             let document = place.json(&["commit", "-w", "fix"]);
             let held = document["held"].as_array().unwrap();
             let spoilt = format!("/{at}.offshootignore");
