@@ -22,6 +22,7 @@ use offshoot_protocol::{ExitCode, Hint};
 
 use crate::error::{CliError, Result};
 use crate::global::Global;
+use crate::invocation::completed;
 use crate::output::Output;
 use crate::progress::import_progress;
 use crate::render::{self, age, changes};
@@ -329,20 +330,21 @@ fn options(global: &Global) -> offshoot_engine::Options {
 
 /// Says what people should know.
 fn tell(output: &Output, notice: &Notice) {
+    let text = completed(notice.hint().clone()).to_string();
     match notice.topic {
         // Nothing to do with the command.
-        Topic::Leftover => output.hint(&notice.text),
-        Topic::Settled => output.at_once(&notice.text),
+        Topic::Leftover => output.hint(text),
+        Topic::Settled => output.at_once(&text),
         // This has to be said before a command runs, not after.
         Topic::CommitsLost => {
-            output.note(&notice.text);
+            output.note(text);
             if !output.is_json() {
                 output.print_notes();
             }
         }
         // They quote errors.
-        Topic::LogCutShort | Topic::Unsettled => output.note(render::paths_in(notice.text.clone())),
-        _ => output.note(&notice.text),
+        Topic::LogCutShort | Topic::Unsettled => output.note(render::paths_in(text)),
+        _ => output.note(text),
     }
 }
 

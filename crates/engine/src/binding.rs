@@ -7,7 +7,7 @@ pub use offshoot_vault::{Binding, bound_path};
 use offshoot_workspace::{BindingService, CommitEvent, NewBinding, ServiceError};
 pub use offshoot_workspace::{Bound, GitDirectory, Rebound, Refreshed};
 
-use crate::error::Result;
+use crate::error::{Hint, Result};
 use crate::import::unreadable;
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
@@ -150,7 +150,10 @@ impl Offshoot {
     /// Tells that commits are lost, where they are.
     pub(crate) fn tell_left_git(&self, git: &GitDirectory) {
         if let GitDirectory::Left(left) = git {
-            self.tell(Topic::CommitsLost, format!("warning: {left}; {}", left.way_out()));
+            self.tell(
+                Topic::CommitsLost,
+                Hint::from(format!("warning: {left}")).and(left.way_out()),
+            );
         }
     }
 

@@ -15,7 +15,9 @@ pub use offshoot_workspace::{
     Held, HeldReason, PathPattern as Pattern, Selection,
 };
 use offshoot_workspace::{
-    CommitRequest, CommitService, GitFollowed, PullService, git::GitCommitRequest,
+    CommitRequest, CommitService, GitFollowed, PullService,
+    git::GitCommitRequest,
+    git::{GitNote, kept_apart, unrecorded_submodules},
 };
 
 use crate::error::{Error, Result};
@@ -221,6 +223,10 @@ pub struct Outcome {
     pub earlier: Option<GitOutcome>,
     /// The workspace does not have the git commit yet.
     pub behind: bool,
+    /// Submodules at another commit than before, which the git commit that was asked for does not record.
+    pub submodules: Vec<VaultPath>,
+    /// A git commit was asked for and nothing was left to commit, but the folder has changes that git has not committed.
+    pub uncommitted: bool,
 }
 
 impl Offshoot {
@@ -290,6 +296,15 @@ impl Offshoot {
         }
         let brought = service.commit(&request)?;
         drop(service);
+        let submodules = match commit.git && brought.conflicts.is_empty() {
+            true => unrecorded_submodules(vault, &brought.before, &brought.after)?,
+            false => Vec::new(),
+        };
+        let is_nothing = brought.brought.is_empty() && brought.conflicts.is_empty();
+        let uncommitted = match &prepared {
+            Some(prepared) if is_nothing && earlier.is_none() => prepared.is_uncommitted()?,
+            _ => false,
+        };
         let made = match prepared {
             Some(prepared) if brought.operation.is_some() => {
                 Some(prepared.commit(vault, self.actor(), workspace.id, &brought)?)
@@ -311,7 +326,15 @@ impl Offshoot {
             }
             end.workspace_git.notes.extend(git.notes);
         }
-        Ok(Outcome { brought, end, git: made, earlier, behind })
+        // What an earlier merge kept apart in the workspace is beside the folder's branch now; what this commit kept apart is told already.
+        if brought.conflicts.is_empty() {
+            let is_told = |kept: &GitNote| {
+                brought.git.notes.iter().any(|note| note.event.kept_as() == kept.event.kept_as())
+            };
+            let kept = kept_apart(vault, &brought.after, &brought.before, None)?;
+            end.git.notes.extend(kept.notes.into_iter().filter(|note| !is_told(note)));
+        }
+        Ok(Outcome { brought, end, git: made, earlier, behind, submodules, uncommitted })
     }
 
     /// Makes the git commit of what reached the folder before, where a command was interrupted before that.

@@ -11,7 +11,7 @@ pub use offshoot_workspace::git::{
 };
 use offshoot_workspace::{CommitEvent, CommitService};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
 
@@ -77,9 +77,10 @@ impl Offshoot {
                 continue;
             }
             let name = workspace.name;
-            let text = format!(
-                "the git commit of what was committed from {name} was not made: `offshoot commit -w {name} --git` makes it"
-            );
+            let text = Hint::from(format!(
+                "the git commit of what was committed from {name} was not made: "
+            ));
+            let text = text.then("offshoot commit -w").arg(name).words("--git").text(" makes it");
             self.tell(Topic::GitCommitDue, text);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use offshoot_protocol::Hint;
 use serde::{Deserialize, Serialize};
 
 /// What a notice is about.
@@ -71,6 +72,7 @@ pub struct Notice {
     pub topic: Topic,
     /// What happened, for people.
     pub text: String,
+    hint: Hint,
 }
 
 impl Notice {
@@ -82,8 +84,24 @@ impl Notice {
     /// let notice = Notice::new(Topic::Refreshed, "the main line moved");
     /// assert_eq!(notice.to_string(), "the main line moved");
     /// ```
-    pub fn new(topic: Topic, text: impl Into<String>) -> Self {
-        Self { topic, text: text.into() }
+    pub fn new(topic: Topic, text: impl Into<Hint>) -> Self {
+        let hint = text.into();
+        Self { topic, text: hint.to_string(), hint }
+    }
+
+    /// The text with its commands as lists of arguments, for a front end that adds what its user has to repeat. What a worker process tells
+    /// is text alone.
+    ///
+    /// ```
+    /// use offshoot_engine::error::Hint;
+    /// use offshoot_engine::{Notice, Topic};
+    ///
+    /// let text = Hint::from("a command left something: ").then("offshoot recover list");
+    /// let notice = Notice::new(Topic::Leftover, text);
+    /// assert_eq!(notice.hint().commands()[0].argv, ["offshoot", "recover", "list"]);
+    /// ```
+    pub fn hint(&self) -> &Hint {
+        &self.hint
     }
 }
 

@@ -11,7 +11,7 @@ use offshoot_vault::{
     Actor, ImportOptions, VaultError, VaultOptions, VaultRegistry, VaultRegistryError,
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::notice::{Notice, Topic};
 use crate::options::Options;
 use crate::settings::{self, Config, Loaded};
@@ -173,7 +173,7 @@ impl Offshoot {
     }
 
     /// Tells what people should know.
-    pub(crate) fn tell(&self, topic: Topic, text: impl Into<String>) {
+    pub(crate) fn tell(&self, topic: Topic, text: impl Into<Hint>) {
         if let Some(listener) = &self.0.options.listener {
             listener(&Notice::new(topic, text));
         }

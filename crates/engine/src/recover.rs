@@ -4,7 +4,7 @@ use offshoot_protocol::AbandonedWork;
 use offshoot_vault::{ExecNote, Vault, VaultError};
 pub use offshoot_workspace::{Inspected, RecoverService, Recoverable, RecoveredWork};
 
-use crate::error::Error;
+use crate::error::{Error, Hint};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
 use crate::text::line;
@@ -39,7 +39,7 @@ impl Offshoot {
         match vault.cut_short() {
             Some(lost) => {
                 let told = Error::from(VaultError::CutShort(lost));
-                let text = format!("{}; {}", told.message, told.hint.unwrap_or_default());
+                let text = Hint::from(told.message).and(told.hint.unwrap_or_default());
                 self.tell(Topic::LogCutShort, text);
             }
             None => self.settle_left(vault),
@@ -125,12 +125,11 @@ fn kept_text(kept: &RecoveredWork) -> String {
 }
 
 /// A line about what waits for somebody to decide.
-fn offer_text(count: usize, first: &ExecNote) -> String {
+fn offer_text(count: usize, first: &ExecNote) -> Hint {
     let workspace = line(&first.workspace_name);
-    match count {
-        1 => format!(
-            "1 interrupted command left changes in workspace {workspace}: `offshoot recover list`"
-        ),
-        _ => format!("{count} interrupted commands left changes: `offshoot recover list`"),
-    }
+    let text = match count {
+        1 => format!("1 interrupted command left changes in workspace {workspace}: "),
+        _ => format!("{count} interrupted commands left changes: "),
+    };
+    Hint::from(text).then("offshoot recover list")
 }

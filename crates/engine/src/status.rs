@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use offshoot_tree::VaultPath;
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_vault::{Binding, Scope, Snapshot, Vault, WorkspaceRecord};
+use offshoot_workspace::git::{GitReport, kept_apart};
 use offshoot_workspace::{CommitPreview, GitDirectory, Held, OpenConflict};
 
 use crate::error::Result;
@@ -37,6 +38,8 @@ pub struct WorkspaceStatus {
     pub behind: u64,
     /// What a commit would do.
     pub preview: CommitPreview,
+    /// Branches of others that were merged into it as files, and whose commits its own branch still lacks.
+    pub kept_apart: GitReport,
     /// What is to be decided in it.
     pub conflicts: Vec<OpenConflict>,
     /// How many checkpoints it has.
@@ -132,7 +135,9 @@ impl Offshoot {
         let preview = self.preview(vault, &workspace, metadata)?;
         let checkpoints = self.checkpoints(vault).list(&workspace)?.len() as u64;
         let last = vault.last_operation(Scope::Workspace(workspace.id))?;
+        let (tip, head) = (&preview.tip.root, &preview.head.root);
         Ok(WorkspaceStatus {
+            kept_apart: kept_apart(vault, tip, head, Some(&workspace.name))?,
             folders: vault.bindings()?,
             git: self.git_directory(vault)?,
             behind: match self.pull_brings(vault, &workspace, &preview)? {

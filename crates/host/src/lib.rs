@@ -15,4 +15,4 @@ pub mod workers;
 pub use attributes::{Mtime, Xattr};
 pub use error::{HostError, says_damage};
 pub use identity::FolderIdentity;
-pub use regular::{RegularFileError, read_regular};
+pub use regular::{RegularFileError, read_regular, read_regular_below};

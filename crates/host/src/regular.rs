@@ -2,10 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor, open};
 use rustix::io::Errno;
+
+use crate::disk::open_below;
 
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +16,9 @@ pub enum RegularFileError {
     /// It is a pipe, a device, a socket or a directory.
     #[error("not a regular file")]
     NotRegular,
+    /// It is a link where none is followed.
+    #[error("a symbolic link, and links are not followed here")]
+    Link,
     /// It is a link to something that is not there.
     #[error("a link that leads nowhere")]
     LeadsNowhere,
@@ -40,18 +46,47 @@ impl RegularFileError {
 /// Commands make files of a project too, so a path may turn out to be anything. Nothing waits for the other end of a pipe, and nothing
 /// is read that has no end. `/dev/null` counts as an empty file: people name it to mean none.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, RegularFileError> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = open(path, flags, Mode::empty()).map_err(|errno| match errno {
+    let file = open(path, READ | OFlags::CLOEXEC, Mode::empty()).map_err(|errno| match errno {
         // Whoever made the link meant something by it.
-        Errno::NOENT | Errno::NOTDIR if path.is_symlink() => RegularFileError::LeadsNowhere,
-        errno => io::Error::from(errno).into(),
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP if path.is_symlink() => {
+            RegularFileError::LeadsNowhere
+        }
+        errno => refused(errno),
     })?;
     let stat = fstat(&file).map_err(io::Error::from)?;
     let device = (major(stat.st_rdev), minor(stat.st_rdev));
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => {}
-        FileType::CharacterDevice if device == NULL_DEVICE => return Ok(Vec::new()),
-        _ => return Err(RegularFileError::NotRegular),
+        FileType::CharacterDevice if device == NULL_DEVICE => Ok(Vec::new()),
+        kind => read_all(file, kind, limit),
+    }
+}
+
+/// The same of a file below an open directory, where no link is followed and `/dev/null` is no file either.
+pub fn read_regular_below(
+    dir: BorrowedFd<'_>,
+    path: &[u8],
+    limit: u64,
+) -> Result<Vec<u8>, RegularFileError> {
+    let file = open_below(dir, path, READ).map_err(refused)?;
+    let stat = fstat(&file).map_err(io::Error::from)?;
+    read_all(file, FileType::from_raw_mode(stat.st_mode), limit)
+}
+
+/// Waits for nobody, and takes no terminal.
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+fn refused(errno: Errno) -> RegularFileError {
+    match errno {
+        Errno::LOOP => RegularFileError::Link,
+        // Sockets, and devices that nothing stands behind.
+        Errno::NXIO | Errno::NODEV => RegularFileError::NotRegular,
+        errno => io::Error::from(errno).into(),
+    }
+}
+
+fn read_all(file: OwnedFd, kind: FileType, limit: u64) -> Result<Vec<u8>, RegularFileError> {
+    if kind != FileType::RegularFile {
+        return Err(RegularFileError::NotRegular);
     }
     let mut bytes = Vec::new();
     // It may grow while it is read, and files of `/proc` do not say how long they are.
@@ -68,6 +103,7 @@ const NULL_DEVICE: (u32, u32) = (1, 3);
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::fd::AsFd;
     use std::os::unix::fs::symlink;
 
     use rustix::fs::{CWD, mknodat};
@@ -96,6 +132,30 @@ mod tests {
             assert!(matches!(error, RegularFileError::NotRegular), "{}: {error}", path.display());
         }
         assert_eq!(read_regular(Path::new("/dev/null"), 1).unwrap(), b"");
+    }
+
+    #[test]
+    fn nothing_below_a_directory_is_read_through_a_link() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = |name: &str| scratch.path().join(name);
+        fs::write(at("file"), "four").unwrap();
+        symlink("file", at("link")).unwrap();
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        fs::create_dir(at("directory")).unwrap();
+        let dir = crate::disk::open_dir(scratch.path()).unwrap();
+        let read = |name: &[u8], limit| read_regular_below(dir.as_fd(), name, limit);
+        assert_eq!(read(b"file", 4).unwrap(), b"four");
+        assert!(matches!(read(b"file", 3).unwrap_err(), RegularFileError::TooLarge { limit: 3 }));
+        assert!(matches!(read(b"link", 4).unwrap_err(), RegularFileError::Link));
+        for name in [&b"pipe"[..], b"socket", b"directory"] {
+            let error = read(name, 4).unwrap_err();
+            assert!(matches!(error, RegularFileError::NotRegular), "{error}");
+        }
+        assert!(read(b"nothing", 4).unwrap_err().is_absent());
+        let devices = crate::disk::open_dir(Path::new("/dev")).unwrap();
+        let error = read_regular_below(devices.as_fd(), b"null", 4).unwrap_err();
+        assert!(matches!(error, RegularFileError::NotRegular), "{error}");
     }
 
     #[test]

@@ -352,7 +352,10 @@ pub struct CheckDoc {
     /// With `--repair`: what was mended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repaired: Vec<String>,
-    /// With `--repair`: what is left for a person to decide.
+    /// Commits that were interrupted in a folder, which may be half changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interrupted: Vec<String>,
+    /// What is left for a person to decide.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<String>,
 }

@@ -8,6 +8,7 @@ use offshoot_host::lock::DirLock;
 use offshoot_store::Id;
 use offshoot_tree::RootId;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::error::{Result, io_error};
 use crate::journal::{JOURNAL, Journal, PLACES};
@@ -43,6 +44,26 @@ impl Vault {
             }
         }
         Ok(ids)
+    }
+
+    /// What the callers noted of applies that a process left when it died, and that are neither done nor taken back: their folders may be
+    /// half changed. Nothing where a note cannot be read. Nothing is locked, as above.
+    pub fn half_done_applies(&self) -> Result<Vec<(Id, Option<Value>)>> {
+        let mut found = Vec::new();
+        for id in self.interrupted_applies()? {
+            let place = self.applies_dir().join(id.to_string());
+            let note = match AnyJournal::read(&place) {
+                Ok(None) => continue,
+                Ok(Some(journal)) if journal.came(&place).is_some() => continue,
+                Ok(Some(journal)) => Some(journal.note),
+                Err(_) => None,
+            };
+            // Where the catalog cannot be read, that is found by whoever reads it.
+            if !self.is_recorded(&id).unwrap_or(false) {
+                found.push((id, note));
+            }
+        }
+        Ok(found)
     }
 }
 

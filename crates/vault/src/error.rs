@@ -7,6 +7,8 @@ use offshoot_host::HostError;
 use offshoot_store::{CutShort, Id, StoreError};
 use offshoot_tree::{PathError, TreeError};
 
+use crate::import::ignore::IgnoreFileError;
+
 /// An error of a vault. Nothing was changed when one is returned, unless its text says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
@@ -35,6 +37,14 @@ pub enum VaultError {
     HeadLost {
         /// Where the files of the vault's layers are.
         layers: PathBuf,
+    },
+    /// An ignore file says nothing that can be relied upon, so nothing was taken in.
+    #[error("{} cannot be used: {why}", .path.display())]
+    IgnoreFile {
+        /// Where it is.
+        path: PathBuf,
+        /// Why not.
+        why: IgnoreFileError,
     },
     /// The vault is bound to no folder, or not to one that is the top of its tree.
     #[error("the vault is bound to no folder")]

@@ -54,7 +54,7 @@ pub use gc::pack::PackReport;
 pub use gc::report::{GcOptions, GcReport, Taken};
 pub use import::Imported;
 pub use import::cache::unsettled_for;
-pub use import::ignore::FILE as IGNORE_FILE;
+pub use import::ignore::{FILE as IGNORE_FILE, IgnoreFileError, check_ignore_file};
 pub use import::options::{ImportOptions, Progress};
 pub use import::report::{ImportReport, SkipReason, Skipped};
 pub use journal::{

@@ -39,6 +39,8 @@ words! {
         Ignored = "ignored",
         /// `.offshootignore` says that it is never read from the folder, or its name does.
         Excluded = "excluded",
+        /// It is an `.offshootignore` that Offshoot would refuse in the folder: a link, a directory, too long, or with a line that is no pattern.
+        IgnoreFile = "ignore-file",
         /// It would run a program as somebody else.
         Setuid = "setuid",
         /// Git would run it, or something that it names.

@@ -42,5 +42,5 @@ pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
 pub use service::{CommitRequest, CommitService};
-pub use settle::{delete_vault, settle_interrupted};
+pub use settle::{delete_vault, interrupted_in_folders, settle_interrupted};
 pub use settled::{Direction, Settled};

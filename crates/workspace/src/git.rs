@@ -42,7 +42,7 @@ pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
 pub use merge::{
     GitEvent, GitNote, GitReport, HeldBackCheckouts, InUse, Meeting, MergedRepositories, NextStep,
-    RepositoryMerge, UnclearRefs, merge_repositories,
+    RepositoryMerge, UnclearRefs, kept_apart, merge_repositories,
 };
 pub(crate) use merge::{gained, is_object, is_the_folders, is_vcs_path, object_holder};
 pub use moved::record_git_commit;
@@ -55,4 +55,5 @@ pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outs
 pub(crate) use planted::steps;
 pub use planted::{Planted, Planting, planted};
 pub(crate) use repository::{Refs, State, common, packed_refs};
+pub use submodule::unrecorded_submodules;
 pub use tracked::TrackedPaths;

@@ -7,7 +7,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use offshoot_host::disk::bytes_path;
 use offshoot_tree::{Body, DirRef, Entry, Objects, RootId, Tree, VaultPath};
-use offshoot_vault::{IGNORE_FILE, bound_path};
+use offshoot_vault::{IGNORE_FILE, bound_path, check_ignore_file};
 
 use crate::error::Result;
 use crate::git::git_directory;
@@ -184,6 +184,11 @@ pub(crate) fn text_at(
     }
 }
 
+/// Whether this is an `.offshootignore` that an import takes.
+pub(crate) fn is_ignore_file(objects: &Objects, entry: &Entry) -> Result<bool> {
+    Ok(text_of(objects, entry)?.is_some_and(|text| check_ignore_file(&text).is_ok()))
+}
+
 fn text_of(objects: &Objects, entry: &Entry) -> Result<Option<Vec<u8>>> {
     match &entry.body {
         Body::File { size, blob } if *size <= LONGEST => Ok(Some(objects.blob(blob)?)),
@@ -194,6 +199,8 @@ fn text_of(objects: &Objects, entry: &Entry) -> Result<Option<Vec<u8>>> {
 /// The rules of one file. Lines that are no patterns are passed over, as git does.
 fn matcher(directory: &VaultPath, text: &[u8], outer: Option<Arc<Level>>) -> Option<Arc<Level>> {
     let mut builder = GitignoreBuilder::new(bytes_path(&directory.relative()));
+    // Some editors start files with a byte order mark, which git does not count either.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     for line in text.split(|&byte| byte == b'\n') {
         let Ok(line) = std::str::from_utf8(line) else { continue };
         let _invalid_pattern = builder.add_line(None, line.trim_end_matches('\r')).is_err();

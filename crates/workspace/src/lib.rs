@@ -49,7 +49,7 @@ pub use commit::{
     Allow, Choice, CommitEvent, CommitOptions, CommitOutcome, CommitPreview, CommitRequest,
     CommitService, Direction, GitFollowed, Held, HeldReason, PendingGitCommit, PreviewService,
     Proposal, PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked,
-    delete_vault, select, settle_interrupted,
+    delete_vault, interrupted_in_folders, select, settle_interrupted,
 };
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};

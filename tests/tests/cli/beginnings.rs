@@ -261,6 +261,8 @@ fn interrupted_commands_are_told_about_where_it_matters() {
     for about in [&["status"][..], &["status", "fix"], &["exec", "-w", "fix", "true"]] {
         assert!(tells(about), "{about:?}");
     }
+    let named = errors(&place.run(["status", "--vault", "project", "-w", "fix"]));
+    assert!(named.contains("`offshoot recover list --vault project`"), "{named}");
     for not_about in [
         &["status", "other"][..],
         &["exec", "-w", "other", "true"],

@@ -38,6 +38,9 @@ fn suggested_commands_name_the_vault_and_its_place() {
     assert!(told.contains("`offshoot ps --vault project` lists what runs"), "{told}");
     let deleted = place.ok(["workspace", "delete", "fix", "--vault", "project"]);
     assert!(deleted.contains("`offshoot undo --vault project -w fix`"), "{deleted}");
+    place.ok(["workspace", "create", "fresh"]);
+    let undone = place.ok(["undo", "--vault", "project", "-w", "fresh"]);
+    assert!(undone.contains("`offshoot redo --vault project -w fresh`"), "{undone}");
 }
 
 #[test]

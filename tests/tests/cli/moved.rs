@@ -185,10 +185,14 @@ fn init_makes_a_new_vault_of_what_only_looks_like_it() {
     let (place, renamed) = with_work();
     copy(&place.project(), &renamed);
     fs::remove_dir_all(place.project()).unwrap();
-    let output = run_in(&place, &renamed, &["init"]);
+    let home = place.home().into_os_string().into_string().unwrap();
+    let output = run_in(&place, &renamed, &["init", "--home", &home]);
     assert!(output.status.success(), "{output:?}");
-    assert!(errors(&output).contains("binding move --vault project / ."), "{output:?}");
-    assert!(errors(&output).contains("offshoot vault delete renamed --yes"), "{output:?}");
+    // What was given is given again.
+    let ways = format!(
+        "`offshoot vault delete --home {home} renamed --yes`, then `offshoot binding move --home {home} --vault project / .`"
+    );
+    assert!(errors(&output).contains(&ways), "{output:?}");
     assert_eq!(vaults(&place), ["project", "renamed"]);
     // That was a mistake: nothing was done in it, so it can go.
     let moved = run_in(&place, &renamed, &["--vault", "project", "binding", "move", "/", "."]);

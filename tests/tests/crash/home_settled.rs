@@ -46,6 +46,25 @@ fn the_way_can_be_chosen() {
     site.succeed(&["vault", "check"]).unwrap();
 }
 
+/// A check settles nothing, says that there is something to settle, and what does that.
+#[needs(Ptrace)]
+#[test]
+fn a_check_tells_of_it() {
+    let site = half_changed();
+    let half = contents(&site.scan());
+    let told = said(&site.offshoot(&["vault", "check", "project"]));
+    assert!(told.contains("interrupted: commit w: "), "{told}");
+    for way in ["forward", "back"] {
+        let command = format!("`offshoot commit --vault project --settle {way}`");
+        assert!(told.contains(&command), "{command}: {told}");
+    }
+    assert_eq!(contents(&site.scan()), half);
+    site.succeed(&["vault", "check", "--quick"]).unwrap();
+    settle(&site, "back");
+    let told = said(&site.offshoot(&["vault", "check"]));
+    assert!(!told.contains("interrupted"), "{told}");
+}
+
 /// Who chooses a way does not ask for a commit, and need not name one of several workspaces.
 #[needs(Ptrace)]
 #[test]

@@ -134,7 +134,10 @@ fn a_dry_run_tells_of_git() {
     assert!(said.contains("on branch main: 2 files\n  hooks were not run: pre-commit\n"), "{said}");
     scene.work("echo o > y.o");
     let said = scene.done(&["commit", "--git", "-n", "--ignored"]);
-    assert!(said.contains("would make no git commit: there is nothing in it for git\n"), "{said}");
+    assert!(
+        said.contains("would make no git commit: there is nothing new in it for git\n"),
+        "{said}"
+    );
 }
 
 /// A lock that a git left is told by who says what a commit would do; so is what has no effect.

@@ -54,6 +54,8 @@ fn assert_said(world: &World) {
         assert!(said.is_well() && said.err.contains("was not made"), "{command:?}: {said:#?}");
         assert!(said.err.contains("`offshoot commit -w fix --git`"), "{command:?}: {said:#?}");
     }
+    let said = world.product(&["--vault", "project", "workspace", "list"]);
+    assert!(said.err.contains("`offshoot commit --vault project -w fix --git`"), "{said:#?}");
 }
 
 fn assert_silent(world: &World) {

@@ -89,7 +89,10 @@ fn what_git_has_already_is_not_planned() {
     world.ok(FIX, THEIRS);
     let (made, said) = as_planned(&world);
     assert!(made["commit"].is_null(), "{made}");
-    assert!(said.contains("would make no git commit: there is nothing in it for git"), "{said}");
+    assert!(
+        said.contains("would make no git commit: there is nothing new in it for git"),
+        "{said}"
+    );
     world.ok(FIX, "echo more > more; git add more; git commit -qm more; echo loose > loose");
     let (made, said) = as_planned(&world);
     assert_eq!((&made["files"], &made["merged"]), (&1.into(), &Value::Null), "{said}");

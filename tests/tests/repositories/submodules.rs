@@ -3,7 +3,7 @@
 use offshoot_needs::needs;
 
 use crate::seen::FIX;
-use crate::world::{Side, World};
+use crate::world::{AUTHOR, Side, World};
 
 /// A folder with a submodule that nobody made ready, and where that comes from.
 const UNREADY: &str = "git init -q .; echo one > a; git add a; git commit -qm first
@@ -198,4 +198,59 @@ fn one_that_is_undone_leaves_nothing() {
     let said = world.done(&["undo", "-w", "fix"]);
     assert!(said.contains("submodule other: the repository stays"), "{said}");
     world.ok(Side::Folder, "test -e .git/modules/other/HEAD");
+}
+
+/// A git commit records no submodule, says so, and what does. One that the workspace recorded itself is none of them.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_git_commit_tells_of_a_submodule_that_it_does_not_record() {
+    let inner = "cd lib; echo two >> a; git commit -qam inner; cd ..";
+    let added = "git -c protocol.file.allow=always submodule --quiet add \"$PWD/store.git\" other";
+    let commit = ["commit", "-w", "fix", "--git", "-m", "moved", "--author", AUTHOR];
+    for (script, left, files) in [
+        (inner, Some("lib"), 0),
+        (&format!("{inner}; echo two >> a"), Some("lib"), 1),
+        (&format!("{inner}; git add lib"), Some("lib"), 0),
+        (added, Some("other"), 1),
+        (&format!("{inner}; git commit -qam bump"), None, 0),
+        ("echo two >> a", None, 1),
+    ] {
+        let world = World::new(&format!("{UNREADY}; {READY}"), &["fix"]);
+        world.ok(FIX, script);
+        let planned = world.product(&[&commit[..], &["--dry-run"]].concat());
+        let made = world.product(&commit);
+        for said in [&planned, &made] {
+            assert!(said.is_well(), "{said:#?}");
+            let note = left.map(|left| format!("--git does not record: `git add {left}` and"));
+            let is_said = note.as_ref().is_some_and(|note| said.err.contains(note));
+            assert_eq!(is_said, note.is_some(), "{script}: {said:#?}");
+            assert_eq!(said.err.contains("submodule"), note.is_some(), "{script}: {said:#?}");
+            let nothing = said.out.contains("there is nothing new in it for git");
+            assert_eq!(nothing, left.is_none() && files == 0, "{script}: {said:#?}");
+        }
+        if let Some(left) = left {
+            world.ok(Side::Folder, &format!("git add {left}; git commit -qm recorded"));
+        }
+        assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "", "{script}");
+    }
+}
+
+/// Git merges no submodules that both sides moved: which one it is is said, and of which repository each line is.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_both_sides_moved_is_named() {
+    let world = World::new(&format!("{UNREADY}; {READY}"), &["fix"]);
+    world.ok(
+        FIX,
+        "cd lib; git checkout -q -b topic; echo x > x; git add x; git commit -qm x; cd ..; git commit -qam theirs",
+    );
+    world.ok(
+        Side::Folder,
+        "cd lib; echo y > y; git add y; git commit -qm y; cd ..; git commit -qam mine",
+    );
+    let said = world.product(&["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR]);
+    assert_eq!(said.code, Some(4), "{said:#?}");
+    let why = "offshoot/fix/main cannot be merged: both sides moved submodule lib\n";
+    assert!(said.out.contains(why), "{said:#?}");
+    assert!(said.out.contains("git submodule lib: HEAD and index stay as they are"), "{said:#?}");
 }

@@ -142,3 +142,63 @@ fn a_dry_run_is_refused_like_the_commit() {
     follow(&world, way(&refused.err, "git merge"));
     is_merged(&world);
 }
+
+/// What a merge of workspaces kept apart is told of until somebody merges it: by the status, and by the commit that brings it.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_a_merge_kept_apart_is_told_again() {
+    for merged_inside in [true, false] {
+        let world = world();
+        world.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
+        world.done(&["pull", "-w", "fix"]);
+        world.done(&["workspace", "create", "two"]);
+        world.ok(FIX, "echo 1 > one; git add one; git commit -qm one");
+        world.ok(Side::Workspace("two"), "echo 2 > two; git add two; git commit -qm two");
+        let silent = world.done(&["status", "-w", "fix"]);
+        assert!(!silent.contains("both sides"), "{silent}");
+        let merged = world.done(&["merge", "two", "--into", "fix"]);
+        let status = world.done(&["status", "-w", "fix"]);
+        assert_eq!(way(&status, "git merge"), way(&merged, "git merge"));
+        let document = world.document(&["status", "-w", "fix"]);
+        let note = &document["result"]["repositories"][0];
+        assert_eq!(note["kept_as"], "refs/heads/offshoot/two/main", "{document}");
+        if merged_inside {
+            follow(&world, way(&status, "git merge"));
+            let status = world.done(&["status", "-w", "fix"]);
+            assert!(!status.contains("both sides"), "{status}");
+        }
+        let planned = world.done(&["commit", "-w", "fix", "--dry-run"]);
+        let committed = world.done(&["commit", "-w", "fix"]);
+        for said in [&planned, &committed] {
+            assert_eq!(said.contains("two's is offshoot/two/main"), !merged_inside, "{said}");
+        }
+        if !merged_inside {
+            follow(&world, way(&committed, "git merge"));
+        }
+        is_merged(&world);
+        world.ok(Side::Folder, "git merge-base --is-ancestor offshoot/two/main main");
+        // Who starts from there has nothing to merge.
+        world.done(&["pull", "-w", "two"]);
+        let status = world.done(&["status", "-w", "two"]);
+        assert!(!status.contains("offshoot/two/main"), "{status}");
+    }
+}
+
+/// Who commits without git, and asks for git afterwards, is told where the files are.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_reached_the_folder_before_is_for_git_there() {
+    let told = "`git add` and `git commit` in the folder commit them";
+    for script in ["echo new > new", "echo more >> a"] {
+        let world = world();
+        world.ok(FIX, script);
+        world.done(&["commit", "-w", "fix"]);
+        for dry in [&["--dry-run"][..], &[]] {
+            let said = world.product(&[&COMMIT_GIT[..], dry].concat());
+            assert!(said.is_well() && said.err.contains(told), "{script}: {said:#?}");
+        }
+        world.ok(Side::Folder, "git add .; git commit -qm own");
+        let said = world.product(&COMMIT_GIT);
+        assert!(said.is_well() && !said.err.contains(told), "{script}: {said:#?}");
+    }
+}

@@ -155,7 +155,7 @@ pub(crate) fn commit_and_report(
     let waiting = Patience::new(progress, context.is_silent(), "writing files to the folder");
     let outcome = context.engine.commit(vault, workspace, commit, told)?;
     drop(waiting);
-    let Outcome { brought, end, git: made, earlier, behind } = &outcome;
+    let Outcome { brought, end, git: made, earlier, behind, submodules, uncommitted } = &outcome;
     let mut noise = context.noise(vault, &[end.before, end.after], expand)?;
     let text = summary::text(end, noise.as_mut())?;
     if *behind {
@@ -163,9 +163,13 @@ pub(crate) fn commit_and_report(
         let pull = next_in(name, "offshoot pull");
         context.output.note(format!("{name} does not have the git commit yet: `{pull}` brings it"));
     }
-    let before = earlier.as_ref().filter(|_| made.is_some()).map(git::text);
+    for note in git::left(submodules, *uncommitted, made.as_ref()) {
+        context.output.note(note.to_string());
+    }
+    let text_of = |made| git::text(made, !submodules.is_empty());
+    let before = earlier.as_ref().filter(|_| made.is_some()).map(text_of);
     let said = made.as_ref().or(earlier.as_ref());
-    let after = said.map(git::text).unwrap_or_default();
+    let after = said.map(text_of).unwrap_or_default();
     let text = before.unwrap_or_default() + &text + &after;
     let document = CommitDoc {
         git: said.map(git::document),

@@ -12,6 +12,7 @@ use super::vault::document::vault_doc;
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
+use crate::invocation::completed;
 use crate::render::{self, NAME, host_path, paint};
 
 const EXAMPLES: &str = "\
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
             // A new one was asked for; that the other is there is worth knowing.
             let made = context.registry().find_bound(&directory)?.map(|(listed, _)| listed.name);
             let instead = instead(&moved, &directory, &made.unwrap_or_default());
-            context.output.hint(instead);
+            context.output.hint(completed(instead).to_string());
             Ok(())
         }
         Belongs::Nowhere => create(args, context, &directory),

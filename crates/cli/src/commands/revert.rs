@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::global::Named;
 use crate::interrupt::{self, Watch};
+use crate::invocation::next_in;
 use crate::render::way_on;
 use crate::render::{self, DIM, NAME, paint};
 
@@ -78,7 +79,8 @@ fn revert(args: &RevertArgs, context: &Context, verb: RevertVerb) -> Result<()> 
         let id = render::short(&reverted.target.id);
         let git = render::git::notes(&reverted.git, "yours");
         let gone = gone.iter().map(|name| {
-            let back = format!("; `offshoot {back} -w {name}` brings it back");
+            let back = next_in(name, &format!("offshoot {back}"));
+            let back = format!("; `{back}` brings it back");
             format!("workspace {} is gone{}\n", paint(NAME, name), paint(DIM, &back))
         });
         let gone: String = gone.collect();

@@ -107,7 +107,10 @@ fn document(vault: String, status: &WorkspaceStatus) -> StatusDoc {
         stays: status.held().iter().map(wire::held).collect(),
         clashes: wire::clashes(&preview.proposal.conflicts),
         refused: preview.refused.as_ref().map(ToString::to_string),
-        repositories: way_on::repositories(&preview.proposal.git),
+        repositories: [&preview.proposal.git, &status.kept_apart]
+            .into_iter()
+            .flat_map(way_on::repositories)
+            .collect(),
         outdated: preview.outdated.iter().map(wire::path).collect(),
         missing_folders: wire::missing_folders(&status.folders),
         checkpoints: status.checkpoints,

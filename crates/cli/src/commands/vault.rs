@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use offshoot_engine::vault::CheckDepth;
 use offshoot_protocol::{
-    CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
+    CheckDoc, DamagedVaultDoc, ExitCode, Hint, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
     VaultRenamedDoc,
 };
 
@@ -21,6 +21,7 @@ use super::init::open_directory;
 use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
+use crate::invocation::completed;
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint, table};
 
 #[derive(Debug, Subcommand)]
@@ -236,13 +237,21 @@ fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
 pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault_to_inspect(args.name.as_deref())?;
     let depth = if args.quick { CheckDepth::Structure } else { CheckDepth::Content };
-    let (report, repaired, advice) = match args.repair {
+    let (report, repaired, mut advice) = match args.repair {
         true => {
             let done = vault.repair(depth, context.actor())?;
             (done.check, done.repaired, done.advice)
         }
         false => (vault.check(depth)?, Vec::new(), Vec::new()),
     };
+    let interrupted = context.engine.interrupted_in_folders(&vault)?;
+    if !interrupted.is_empty() {
+        let hint = Hint::command("offshoot commit --settle forward")
+            .text(" finishes what was interrupted, ")
+            .then("offshoot commit --settle back")
+            .text(" takes it back");
+        advice.push(completed(hint).to_string());
+    }
     let document = CheckDoc {
         vault: name,
         ok: report.problems.is_empty(),
@@ -256,6 +265,7 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
         problems: report.problems,
         stray_layers: report.stray_layers,
         repaired,
+        interrupted,
         advice,
     };
     context.output.data(document, |document| {
@@ -265,6 +275,10 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
         }
         for problem in &document.problems {
             out.push_str(&format!("{} {problem}\n", paint(BAD, "problem:")));
+        }
+        for interrupted in &document.interrupted {
+            let line = format!("{interrupted}; the folder may be half changed");
+            out.push_str(&format!("{} {}\n", paint(WARN, "interrupted:"), render::line(&line)));
         }
         let state = if document.ok { paint(GOOD, "is in order") } else { paint(BAD, "is damaged") };
         out.push_str(&format!(

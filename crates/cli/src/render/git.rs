@@ -13,17 +13,23 @@ const HEAD: &str = "head";
 
 /// A line for everything that people should know. `whose` says whose refs stay: "yours", or a workspace's.
 pub(crate) fn notes(report: &GitReport, whose: &str) -> String {
-    report.notes.iter().map(|note| told(note, whose, "")).collect()
+    let with_before = report.notes.iter().zip(before_each(report));
+    with_before.map(|(note, before)| told(note, before, whose, "")).collect()
 }
 
 /// The same for what became of a workspace that followed the folder. `folder` says what was kept there of the workspace's own.
 pub(crate) fn notes_in(report: &GitReport, workspace: &str, folder: &GitReport) -> String {
     let place = format!("in {workspace}, ");
-    let told = |note: &GitNote| match note.event {
+    let told = |(note, before): (&GitNote, _)| match note.event {
         GitEvent::Rewound(_) | GitEvent::Replaced(None) => followed(note, workspace, folder),
-        _ => told(note, workspace, &place),
+        _ => told(note, before, workspace, &place),
     };
-    report.notes.iter().map(told).collect()
+    report.notes.iter().zip(before_each(report)).map(told).collect()
+}
+
+/// What was said before each note.
+fn before_each(report: &GitReport) -> impl Iterator<Item = Option<&GitNote>> {
+    std::iter::once(None).chain(report.notes.iter().map(Some))
 }
 
 /// A branch of a workspace that left its own commits to follow the folder's.
@@ -41,7 +47,7 @@ fn followed(note: &GitNote, workspace: &str, folder: &GitReport) -> String {
     format!("{git} {workspace} now follows the folder's {name}; {own}\n")
 }
 
-fn told(note: &GitNote, whose: &str, place: &str) -> String {
+fn told(note: &GitNote, before: Option<&GitNote>, whose: &str, place: &str) -> String {
     let name = format!("{place}{}", paint(NAME, &line(short(&note.name))));
     let (from, to) = (id(note.from.as_deref()), id(note.to.as_deref()));
     let side = side(&note.side);
@@ -119,8 +125,12 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         }
         GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
         GitEvent::CheckoutStayed(why) => {
-            let text = format!("  {place}HEAD and index stay as they are: {}", line(why));
-            format!("{}{}\n", paint(DIM, &text), next(note))
+            let text = format!("{place}HEAD and index stay as they are: {}", line(why));
+            // Below a line about the same repository it needs no name.
+            match before.is_some_and(|before| before.repository == note.repository) {
+                true => format!("{}{}\n", paint(DIM, &format!("  {text}")), next(note)),
+                false => format!("{git} {}{}\n", paint(DIM, &text), next(note)),
+            }
         }
         GitEvent::FileStayed => {
             format!("{git} {name} was changed on both sides: {whose} stays\n")
@@ -219,7 +229,7 @@ mod tests {
             way: None,
             logged: true,
         };
-        anstream::adapter::strip_str(&told(&note, "yours", "")).to_string()
+        anstream::adapter::strip_str(&told(&note, None, "yours", "")).to_string()
     }
 
     #[test]
@@ -254,7 +264,7 @@ mod tests {
                 way: None,
                 logged,
             };
-            let said = anstream::adapter::strip_str(&told(&note, "yours", "")).to_string();
+            let said = anstream::adapter::strip_str(&told(&note, None, "yours", "")).to_string();
             assert!(said.ends_with(end), "{said}");
         }
     }

@@ -79,6 +79,11 @@ impl Prepared {
         Ok(Self(GitCommit::prepare(folder)?))
     }
 
+    /// Whether there are changes in the folder that git has not committed.
+    pub(super) fn is_uncommitted(&self) -> Result<bool> {
+        Ok(self.0.is_uncommitted()?)
+    }
+
     /// Fails where a commit of what would reach the folder held more than that, and where what reached the folder before cannot be merged.
     pub(super) fn check(
         &self,

@@ -7,7 +7,8 @@ use offshoot_folder::ApplyNote;
 use offshoot_protocol::SettleOutcome;
 use offshoot_vault::Vault;
 use offshoot_workspace::{
-    CommitEvent, CommitOptions, Direction, GitDirectoryOptions, Settled, settle_interrupted,
+    CommitEvent, CommitOptions, Direction, GitDirectoryOptions, Settled, interrupted_in_folders,
+    settle_interrupted,
 };
 
 use crate::error::{Error, Hint, Result};
@@ -36,6 +37,20 @@ impl Offshoot {
             git_program: self.git(None).ok(),
             told: Some(told),
         }
+    }
+
+    /// What was interrupted in the folders of a vault, which may be half changed: for people, a line each. Nothing is settled.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for commit in project.engine().interrupted_in_folders(project.vault())? {
+    ///     println!("interrupted: {commit}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn interrupted_in_folders(&self, vault: &Vault) -> Result<Vec<String>> {
+        Ok(interrupted_in_folders(vault)?)
     }
 
     /// Goes one way with what was interrupted in the folder; `told` is told what became of it.
@@ -89,10 +104,9 @@ impl Offshoot {
             let Error { message, hint, .. } = error.into();
             let hint =
                 hint.unwrap_or_else(|| Hint::command("offshoot pull --head").text(" tries again"));
-            let text = format!(
-                "a commit was interrupted in the folder and is not settled: {message}; {hint}"
-            );
-            self.tell(Topic::Unsettled, text);
+            let text =
+                format!("a commit was interrupted in the folder and is not settled: {message}");
+            self.tell(Topic::Unsettled, Hint::from(text).and(hint));
         }
     }
 

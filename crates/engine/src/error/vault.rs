@@ -1,9 +1,10 @@
 //! Errors of vaults as people see them.
 
 use offshoot_folder::ApplyError;
+use offshoot_host::RegularFileError;
 use offshoot_protocol::{ExitCode, Hint};
 use offshoot_tree::PathError;
-use offshoot_vault::{NameError, VaultError, VaultRegistryError};
+use offshoot_vault::{IgnoreFileError, NameError, VaultError, VaultRegistryError};
 
 use super::Error;
 use super::stored::lists_damage;
@@ -56,6 +57,21 @@ impl From<VaultError> for Error {
                         .words("DIR")
                         .text(" says where it is now"),
                 )
+            }
+            VaultError::IgnoreFile { why, .. } => {
+                let remedy = match why {
+                    IgnoreFileError::File(RegularFileError::Io(_)) => "make it readable",
+                    IgnoreFileError::File(RegularFileError::TooLarge { .. })
+                    | IgnoreFileError::TooMuch(_) => "shorten it",
+                    IgnoreFileError::File(_) => "put a regular file in its place",
+                    IgnoreFileError::NotText { .. } | IgnoreFileError::NoPattern { .. } => {
+                        "correct the line"
+                    }
+                };
+                let hint = format!(
+                    "nothing was taken in; {remedy}, or remove the file if nothing has to stay out"
+                );
+                Self::usage(message).hint(hint)
             }
             VaultError::Unbound => Self::new(ExitCode::NotFound, message)
                 .hint(Hint::command("offshoot vault info").text(" shows what it is bound to")),

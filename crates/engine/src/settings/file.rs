@@ -25,10 +25,8 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
         Err(error) if error.is_absent() => Ok(None),
         Err(RegularFileError::NotRegular) => Err(ConfigError::NoFile { path }),
         Err(RegularFileError::TooLarge { limit }) => Err(ConfigError::TooLarge { path, limit }),
-        Err(error @ RegularFileError::LeadsNowhere) => {
-            Err(ConfigError::Read { path, source: std::io::Error::other(error) })
-        }
         Err(RegularFileError::Io(source)) => Err(ConfigError::Read { path, source }),
+        Err(error) => Err(ConfigError::Read { path, source: std::io::Error::other(error) }),
     }
 }
 

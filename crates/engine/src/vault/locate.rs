@@ -193,13 +193,13 @@ pub fn unsure(moved: &MovedFolder, here: &Path) -> Error {
 /// # Ok(())
 /// # }
 /// ```
-pub fn instead(moved: &MovedFolder, here: &Path, made: &str) -> String {
+pub fn instead(moved: &MovedFolder, here: &Path, made: &str) -> Hint {
     let (old, vault) = (host_path(&moved.binding.host_path()), &moved.vault.name);
     let text = format!(
         "this folder has the files of {old}, which is gone; to continue with its vault {vault} instead: "
     );
     let hint = Hint::from(text).then("offshoot vault delete").arg(made).words("--yes");
-    way(hint.text(", then "), moved, here).to_string()
+    way(hint.text(", then "), moved, here)
 }
 
 /// The command that says where the folder is now.

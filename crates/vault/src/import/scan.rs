@@ -3,7 +3,7 @@
 //! Directories are taken level by level and opened by their paths from the top, so that neither descriptors nor the
 //! stack go with the depth of a tree, which is up to whoever made it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,10 +19,10 @@ use offshoot_tree::VaultPath;
 use rayon::prelude::*;
 use rustix::fs::{self, AtFlags, FileType, OFlags, Stat};
 
-use super::ignore::{FILE as IGNORE_FILE, Ignores};
+use super::ignore::{self, FILE as IGNORE_FILE, IgnoreFileError, Ignores};
 use super::options::ImportOptions;
 use super::report::{SkipReason, Skipped};
-use crate::error::{Result, io_error};
+use crate::error::{Result, VaultError, io_error};
 use crate::journal::is_staging;
 use crate::refs::{BOUND, OWN};
 
@@ -107,6 +107,8 @@ struct Scanner<'a> {
     /// File systems that show the kernel, which are not entered either.
     pseudo: Vec<(u64, u64)>,
     skipped: Mutex<Vec<Skipped>>,
+    /// Directories whose ignore files cannot be relied upon.
+    refused: Mutex<BTreeMap<Vec<u8>, IgnoreFileError>>,
     links: Mutex<Links>,
     ignored: AtomicU64,
     found: AtomicU64,
@@ -131,6 +133,7 @@ pub(super) fn scan(
         never: never.collect(),
         pseudo: pseudo.collect(),
         skipped: Mutex::default(),
+        refused: Mutex::default(),
         links: Mutex::default(),
         ignored: AtomicU64::new(0),
         found: AtomicU64::new(0),
@@ -138,7 +141,8 @@ pub(super) fn scan(
     let first = Pending { path: Vec::new(), stat, ignores: Ignores::default() };
     // Without its top there is nothing to import at all.
     let (top, below) = scanner.list(&first).map_err(io_error("read", source))?;
-    let (dirs, levels) = scanner.levels(top, below);
+    scanner.check_ignores(source)?;
+    let (dirs, levels) = scanner.levels(source, top, below)?;
     let mut links = scanner.links.into_inner().expect("workers do not panic");
     links.retain(|_, names| names.paths.len() > 1);
     links.values_mut().for_each(|names| names.paths.sort_unstable());
@@ -154,9 +158,10 @@ impl Scanner<'_> {
     /// Lists everything below the top, level by level.
     fn levels(
         &self,
+        source: &Path,
         top: ScannedDir,
         mut pending: Vec<Pending>,
-    ) -> (Vec<ScannedDir>, Vec<Range<usize>>) {
+    ) -> Result<(Vec<ScannedDir>, Vec<Range<usize>>)> {
         let mut dirs = vec![top];
         let mut levels = Vec::from([Range { start: 0, end: 1 }]);
         while !pending.is_empty() {
@@ -164,6 +169,7 @@ impl Scanner<'_> {
             let level = levels.last().cloned().unwrap_or_default();
             number_directories(&mut dirs[level], start);
             let listed: Vec<_> = share(&pending).map(|dir| self.list_or_skip(dir)).collect();
+            self.check_ignores(source)?;
             pending = Vec::new();
             for (dir, mut below) in listed {
                 dirs.push(dir);
@@ -171,7 +177,19 @@ impl Scanner<'_> {
             }
             levels.push(start..dirs.len());
         }
-        (dirs, levels)
+        Ok((dirs, levels))
+    }
+
+    /// Fails if an ignore file could not be relied upon: without it nobody knows what must stay out.
+    fn check_ignores(&self, source: &Path) -> Result<()> {
+        let mut refused = self.refused.lock().expect("workers do not panic");
+        match refused.pop_first() {
+            Some((directory, why)) => {
+                let path = source.join(disk::bytes_path(&join(&directory, IGNORE_FILE)));
+                Err(VaultError::IgnoreFile { path, why })
+            }
+            None => Ok(()),
+        }
     }
 
     fn list_or_skip(&self, pending: &Pending) -> (ScannedDir, Vec<Pending>) {
@@ -288,20 +306,14 @@ impl Scanner<'_> {
     }
 
     fn read_ignores(&self, dir: BorrowedFd<'_>, path: &[u8], outer: &Ignores) -> Ignores {
-        let read = || -> io::Result<Vec<u8>> {
-            let fd = disk::open_below(dir, IGNORE_FILE, OFlags::RDONLY | OFlags::NONBLOCK)?;
-            let mut text = Vec::new();
-            io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text)?;
-            Ok(text)
+        let read = || match ignore::read(dir)? {
+            Some(text) => outer.with(path, &text),
+            None => Ok(outer.clone()),
         };
-        match read() {
-            Ok(text) => outer.with(path, &text),
-            Err(error) => {
-                let why = SkipReason::Unreadable(error.to_string());
-                self.note(&join(path, IGNORE_FILE), why);
-                outer.clone()
-            }
-        }
+        read().unwrap_or_else(|why| {
+            self.refused.lock().expect("workers do not panic").insert(path.to_vec(), why);
+            outer.clone()
+        })
     }
 
     fn unreadable<T>(&self, path: &[u8], error: io::Error) -> Option<T> {

@@ -215,6 +215,6 @@ pub(crate) fn warning(
         Found::Free(directory) => UnboundGitDirectory { directory, why: GitUnboundReason::NotYet },
         _ => return Ok(None),
     };
-    let way = left.way_out().replace("WORKSPACE", workspace);
+    let way = left.way_out().to_string().replace("WORKSPACE", workspace);
     Ok(Some(format!("{left}; {way}")))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use offshoot_protocol::Hint;
 use offshoot_vault::{Binding, VaultRegistry};
 
 /// What is needed to take a git directory in.
@@ -100,31 +101,33 @@ impl fmt::Display for UnboundGitDirectory {
 
 impl UnboundGitDirectory {
     /// What to do about it.
-    pub fn way_out(&self) -> String {
-        let directory = self.directory.display();
+    pub fn way_out(&self) -> Hint {
+        let directory = self.directory.display().to_string();
         match &self.why {
-            GitUnboundReason::NotYet => "`offshoot pull -w WORKSPACE` takes it in".to_owned(),
+            GitUnboundReason::NotYet => {
+                Hint::command("offshoot pull -w WORKSPACE").text(" takes it in")
+            }
             GitUnboundReason::Removed => {
-                format!("`offshoot binding add {directory}` takes it in again")
+                Hint::command("offshoot binding add").arg(directory).text(" takes it in again")
             }
-            GitUnboundReason::Stranger => {
-                format!("if it is this folder's, `offshoot binding add {directory}` takes it in")
-            }
+            GitUnboundReason::Stranger => Hint::from("if it is this folder's, ")
+                .then("offshoot binding add")
+                .arg(directory)
+                .text(" takes it in"),
             GitUnboundReason::Missing(_) | GitUnboundReason::NoRepository => {
-                "`git worktree repair` in the main checkout mends a link that broke".to_owned()
+                Hint::command("git worktree repair")
+                    .text(" in the main checkout mends a link that broke")
             }
             GitUnboundReason::Unreadable
             | GitUnboundReason::ReadOnly
-            | GitUnboundReason::Failed(_) => {
-                "mend that and run `offshoot init`, or clone the repository and work in the clone"
-                    .to_owned()
-            }
-            GitUnboundReason::Above(checkout) => format!(
-                "to keep commits, run `offshoot init` in {} and delete this vault",
-                checkout.display()
-            ),
+            | GitUnboundReason::Failed(_) => Hint::from("mend that and run ")
+                .then("offshoot init")
+                .text(", or clone the repository and work in the clone"),
+            GitUnboundReason::Above(checkout) => Hint::from("to keep commits, run ")
+                .then("offshoot init")
+                .text(format!(" in {} and delete this vault", checkout.display())),
             GitUnboundReason::Forbidden(_) | GitUnboundReason::Holds(_) => {
-                "clone the repository and work in the clone".to_owned()
+                "clone the repository and work in the clone".into()
             }
         }
     }

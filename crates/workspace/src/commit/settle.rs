@@ -35,6 +35,15 @@ pub fn delete_vault(
     Ok(registry.delete(name)?)
 }
 
+/// What was interrupted in the folders of a vault, so that they may be half changed: for people, a line each. Nothing is settled.
+pub fn interrupted_in_folders(vault: &Vault) -> Result<Vec<String>> {
+    let summary = |(apply, note): (Id, Option<Value>)| {
+        let note = note.and_then(|note| read_note(apply, &note).ok());
+        note.map_or_else(|| format!("apply {apply}"), |note| note.summary())
+    };
+    Ok(vault.half_done_applies()?.into_iter().map(summary).collect())
+}
+
 /// Settles what was interrupted in the folders of a vault, where anything was; [`CommitOptions::told`] hears of it.
 pub fn settle_interrupted(vault: &Vault, actor: &Actor, options: &CommitOptions<'_>) -> Result<()> {
     if vault.interrupted_applies()?.is_empty() && git_undos(vault)?.is_empty() {

@@ -6,6 +6,7 @@
 //! in git's way.
 
 mod settings;
+mod unrecorded;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,6 +17,7 @@ use offshoot_vault::Binding;
 
 pub(super) use self::settings::moved_to;
 use self::settings::{Settings, adds_only_submodules};
+pub use self::unrecorded::unrecorded_submodules;
 use super::git_file::{leads_to, on_host, resolved};
 use super::names::is_name;
 use super::planted::{Planted, sensitive};

@@ -153,9 +153,7 @@ fn read(file: &PolicyFile) -> Result<Option<String>, PolicyFileError> {
             return Err(PolicyFileError::TooLarge { path: path.clone(), limit });
         }
         Err(RegularFileError::Io(error)) => return Err(failed(error)),
-        Err(error @ (RegularFileError::NotRegular | RegularFileError::LeadsNowhere)) => {
-            return Err(failed(io::Error::other(error)));
-        }
+        Err(error) => return Err(failed(io::Error::other(error))),
     };
     let text = String::from_utf8(bytes);
     text.map(Some).map_err(|_| failed(io::Error::other("it is not UTF-8")))

@@ -50,7 +50,7 @@ pub fn git_directory(git: &GitDirectory) -> Option<GitDirectoryDoc> {
             name: None,
             bytes: None,
             reason: Some(left.why.to_string()),
-            hint: Some(left.way_out()),
+            hint: Some(left.way_out().to_string()),
         },
     })
 }

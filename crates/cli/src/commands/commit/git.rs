@@ -1,8 +1,9 @@
 //! `offshoot commit --git`: what is said about a git commit of what reached the folder.
 
 use offshoot_engine::commit::{GitCommitted, GitOutcome};
+use offshoot_engine::file::VaultPath;
 use offshoot_engine::wire;
-use offshoot_protocol::GitOutcomeDoc;
+use offshoot_protocol::{GitOutcomeDoc, Hint};
 
 use crate::error::body;
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -22,8 +23,38 @@ pub(super) fn document(made: &GitOutcome) -> GitOutcomeDoc {
     }
 }
 
-/// What is said about it.
-pub(super) fn text(made: &GitOutcome) -> String {
+/// What git in the folder does not have afterwards, and what to do about it.
+pub(super) fn left(
+    submodules: &[VaultPath],
+    uncommitted: bool,
+    made: Option<&GitOutcome>,
+) -> Vec<Hint> {
+    let is_made = matches!(made, Some(GitOutcome::Commit(_) | GitOutcome::Planned(_)));
+    let files = (uncommitted && !is_made).then(|| {
+        Hint::from("the folder has changes that git has not committed, such as those of an earlier commit: ")
+            .then("git add")
+            .text(" and ")
+            .then("git commit")
+            .text(" in the folder commit them")
+    });
+    let bump = |path: &VaultPath| {
+        let name = String::from_utf8_lossy(&path.relative()).into_owned();
+        Hint::from(format!("submodule {name} is at another commit, which --git does not record: "))
+            .then("git add")
+            .arg(name)
+            .text(" and ")
+            .then("git commit")
+            .text(" in the folder record it")
+    };
+    submodules.iter().map(bump).chain(files).collect()
+}
+
+/// What is said about it; `submodules` came along, which it does not record.
+pub(super) fn text(made: &GitOutcome, submodules: bool) -> String {
+    let nothing = match submodules {
+        true => "there is nothing else in it for git",
+        false => "there is nothing new in it for git",
+    };
     match made {
         GitOutcome::Commit(made) => {
             let id = paint(WARN, made.commit.get(..12).unwrap_or(&made.commit));
@@ -42,16 +73,14 @@ pub(super) fn text(made: &GitOutcome) -> String {
             let skipped = skipped(made, ["hooks will not run", "it will not be signed"]);
             format!("{what} {}{merges}\n{skipped}", on(made))
         }
-        GitOutcome::NothingPlanned => {
-            "would make no git commit: there is nothing in it for git\n".to_owned()
-        }
+        GitOutcome::NothingPlanned => format!("would make no git commit: {nothing}\n"),
         GitOutcome::Failing(error) => {
             let error = body(error);
             let why = format!("would make no git commit: {}", error.message);
             let next = error.hint.as_deref().map(|hint| format!("next: {hint}\n"));
             format!("{}\n{}", render::line(&why), paint(DIM, &next.unwrap_or_default()))
         }
-        GitOutcome::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
+        GitOutcome::Nothing => format!("no git commit: {nothing}\n"),
         GitOutcome::Failed(error) => {
             let error = body(error);
             let why = format!(

@@ -137,6 +137,7 @@ fn why(reason: HeldReason) -> &'static str {
     match reason {
         HeldReason::Ignored => "ignored by .gitignore",
         HeldReason::Excluded => "kept out of the vault by .offshootignore or by its name",
+        HeldReason::IgnoreFile => "Offshoot would refuse it in the folder",
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",

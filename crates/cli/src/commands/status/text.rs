@@ -52,6 +52,8 @@ pub(super) fn long(
     out.push_str(&format!("{}\n", brought.heading()));
     out.push_str(&brought.lines("  ", MOST_LISTED, EXPAND));
     out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
+    let own = format!("{}'s", status.workspace.name);
+    out.push_str(&render::git::notes(&status.kept_apart, &own));
     out.push_str(&held_lines(status.held(), noise)?);
     out.push_str(&in_the_way(vault, status));
     if let Some(operation) = &status.last_operation {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
-use offshoot_vault::{Binding, Vault, bound_path, is_staging};
+use offshoot_vault::{Binding, IGNORE_FILE, Vault, bound_path, is_staging};
 
 use super::held::HeldReason;
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
 use crate::error::Result;
 use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
-use crate::ignore_rules::{IgnoreRules, text_at};
+use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
 
 /// The bits that make a program run as its owner or group.
 const SET_ID: u16 = 0o6000;
@@ -95,6 +95,9 @@ impl<'d> Decider<'d> {
         if self.is_never_read(change)? {
             return Ok(Decision::Hold(HeldReason::Excluded));
         }
+        if self.spoils_ignores(path)? {
+            return Ok(Decision::Hold(HeldReason::IgnoreFile));
+        }
         let (before, after) = (change.before.as_deref(), change.after.as_deref());
         let planted = self.planting.planted(path, before, after);
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
@@ -141,6 +144,20 @@ impl<'d> Decider<'d> {
         let directories = if is_directory { names } else { &names[..names.len().max(1) - 1] };
         Ok(directories.iter().any(|name| is_staging(name))
             || never.ignores(&change.path, is_directory)?)
+    }
+
+    /// Whether it is, or lies in, an ignore file of the workspace that would be refused in the folder.
+    fn spoils_ignores(&self, path: &VaultPath) -> Result<bool> {
+        let Some(depth) = path.names().iter().position(|name| name == IGNORE_FILE) else {
+            return Ok(false);
+        };
+        let file = path.names()[..=depth].iter().fold(VaultPath::top(), |at, name| at.join(name));
+        let objects = self.vault.objects()?;
+        let [workspace, _] = &self.states;
+        match Tree::open(objects, workspace)?.get(&file)? {
+            Some(entry) if self.never.is_some() => Ok(!is_ignore_file(objects, &entry)?),
+            _ => Ok(false),
+        }
     }
 
     fn is_ignored(&mut self, change: &Change) -> Result<bool> {

@@ -12,6 +12,8 @@ pub enum HeldReason {
     Ignored,
     /// `.offshootignore` says that it is never read from the folder, or its name does.
     Excluded,
+    /// It is an `.offshootignore` that nobody could use in the folder, which could not be captured then.
+    IgnoreFile,
     /// It would run a program as somebody else.
     Setuid,
     /// Git would run it, or something that it names.
@@ -30,6 +32,7 @@ impl HeldReason {
         match self {
             Self::Ignored => HeldReasonDoc::Ignored,
             Self::Excluded => HeldReasonDoc::Excluded,
+            Self::IgnoreFile => HeldReasonDoc::IgnoreFile,
             Self::Setuid => HeldReasonDoc::Setuid,
             Self::Git(_) => HeldReasonDoc::Git,
             Self::Unbound => HeldReasonDoc::Unbound,
@@ -46,7 +49,8 @@ impl HeldReason {
             // What waits to be finished is never committed.
             Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
             Self::Git(_) => Some("--allow git"),
-            Self::Excluded | Self::Unbound | Self::NotAsked | Self::Left => None,
+            Self::Excluded | Self::IgnoreFile => None,
+            Self::Unbound | Self::NotAsked | Self::Left => None,
         }
     }
 }

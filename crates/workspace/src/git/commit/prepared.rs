@@ -28,6 +28,14 @@ impl GitCommit {
         Ok(Self { folder, identity, dirty, overlooked })
     }
 
+    /// Whether the folder has changes that git has not committed, new files included.
+    pub fn is_uncommitted(&self) -> GitResult<bool> {
+        // Git looks at no more of submodules than where they are.
+        let arguments = ["status", "--porcelain=v1", "-z", "--ignore-submodules=dirty"];
+        let listed = self.folder.git.output(&arguments)?;
+        Ok(!listed.is_empty())
+    }
+
     /// Whether the person has changes in a file that are not committed.
     pub(super) fn is_changed(&self, path: &[u8]) -> bool {
         self.dirty.contains(path) || self.overlooked.contains(path)

@@ -92,7 +92,7 @@ impl GitCommit {
 }
 
 /// Directories of the folder that git knows as repositories of their own, by their paths below the folder.
-fn submodules(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
+pub(super) fn submodules(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
     let git: Git = folder.git.in_directory(&folder.folder);
     let listed = git.output(&[OsStr::new("ls-files"), OsStr::new("-z"), OsStr::new("--stage")])?;
     let lines = listed.split(|byte| *byte == 0).filter(|line| line.starts_with(b"160000 "));

@@ -9,7 +9,7 @@ use super::Kept;
 use crate::error::Result;
 use crate::git::commit::committed_changes::CommittedChanges;
 use crate::git::commit::prepared::GitCommit;
-use crate::git::commit::wanted::Wanted;
+use crate::git::commit::wanted::{Wanted, submodules};
 use crate::git::error::GitResult;
 use crate::git::export::mode_of;
 use crate::git::folder::GitFolder;
@@ -61,6 +61,14 @@ impl GitCommit {
         }
         if self.has_names_of_its_own(&tree, &[parent, &kept.tip], &conflicts)? {
             let why = "one side has a directory where the other has a file".to_owned();
+            return Err(self.cannot_join(kept, why)?.into());
+        }
+        let submodules = submodules(&self.folder)?;
+        let is_submodule = |path: &&Vec<u8>| {
+            self.folder.in_folder(path).is_some_and(|below| submodules.contains(below))
+        };
+        if let Some(path) = conflicts.iter().find(is_submodule) {
+            let why = format!("both sides moved submodule {}", String::from_utf8_lossy(path));
             return Err(self.cannot_join(kept, why)?.into());
         }
         let (offered, folder) = (vault.tree(&came.offered)?, vault.tree(&came.after)?);
