@@ -20,6 +20,15 @@ pub fn binary() -> &'static Path {
     BINARY.get_or_init(build)
 }
 
+/// Whether programs that are started here are told that their terminal is gone: not under `nohup`, whose programs pass that on.
+pub fn hears_hang_ups() -> bool {
+    const HUP: u64 = 1;
+    let status = std::fs::read_to_string("/proc/self/status").expect("a process has a status");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.expect("it says what is ignored") & HUP == 0
+}
+
 /// Building is left to cargo, so that no test ever sees an old binary; where nothing changed it only looks.
 fn build() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
@@ -123,7 +132,14 @@ impl Place {
 
     /// A command of the binary, run in the project with no input.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = match hears_hang_ups() {
+            true => Command::new(binary()),
+            false => {
+                let mut command = Command::new("env");
+                command.arg("--default-signal=HUP").arg(binary());
+                command
+            }
+        };
         command.env_clear().envs(self.environment()).current_dir(self.project());
         command.args(arguments).stdin(Stdio::null());
         command

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
     if complete::answer(Cli::command) {
         return ExitCode::SUCCESS;
     }
+    output::take_time();
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
     match args::parse(&arguments) {
         Ok((cli, invocation)) => {

@@ -1,7 +1,11 @@
 //! What a command prints: one document for programs, or text for people.
 
+use std::ffi::CStr;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FileType, Mode, OFlags};
 
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
@@ -254,6 +258,32 @@ pub(crate) fn claim_answer() {
 pub(crate) fn interruption_answers() -> bool {
     let mut first = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
     *first.get_or_insert(Answers::Interruption) == Answers::Interruption
+}
+
+/// Whoever started this process may have standard output or standard error be such that nobody waits for room in it; then answers would
+/// be cut. That belongs to everybody who shares the open pipe, so it is opened once more.
+pub(crate) fn take_time() {
+    // A file would be written from its start again, and a socket cannot be opened.
+    let can_be_opened = |to: BorrowedFd<'_>| {
+        let kind = rustix::fs::fstat(to).map(|found| FileType::from_raw_mode(found.st_mode));
+        matches!(kind, Ok(FileType::Fifo | FileType::CharacterDevice))
+    };
+    let is_hasty = |to: BorrowedFd<'_>| {
+        rustix::fs::fcntl_getfl(to).is_ok_and(|flags| flags.contains(OFlags::NONBLOCK))
+            && can_be_opened(to)
+    };
+    let again = |path: &CStr| {
+        // Without waiting for a reader, which may be gone.
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let opened = rustix::fs::open(path, flags, Mode::empty())?;
+        rustix::io::ioctl_fionbio(&opened, false).map(|()| opened)
+    };
+    if is_hasty(rustix::stdio::stdout()) {
+        let _as_it_was = again(c"/proc/self/fd/1").and_then(rustix::stdio::dup2_stdout).is_err();
+    }
+    if is_hasty(rustix::stdio::stderr()) {
+        let _as_it_was = again(c"/proc/self/fd/2").and_then(rustix::stdio::dup2_stderr).is_err();
+    }
 }
 
 /// A reader that closed the pipe has seen enough; that is no failure.

@@ -9,29 +9,34 @@ use rustix::io::Errno;
 use crate::running::Stream;
 
 /// The room for what a command prints. Whoever watches a command has other things to do than to wait for readers: where there is no
-/// room left the command waits, as at a pipe, and can still be ended.
+/// room left the command waits, as at a pipe, and can still be ended. Standard output and standard error have room of their own.
 #[derive(Debug)]
 pub struct Room {
-    /// In bytes. What is read in one piece counts only afterwards, so that this may be less than nothing.
-    left: AtomicI64,
-    /// Nobody reads standard output, or standard error, any more.
+    /// How much there is for each, in bytes.
+    all: i64,
+    /// What is left of it. What is read in one piece counts only afterwards, so that this may be less than nothing.
+    left: [AtomicI64; 2],
+    /// Nobody reads it any more.
     closed: [AtomicBool; 2],
     /// Says that one of the above changed.
     changed: OwnedFd,
 }
 
 impl Room {
-    /// Room for so many bytes.
+    /// Room for so many bytes of each.
     pub fn new(bytes: usize) -> Result<Self, Errno> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let left = AtomicI64::new(signed(bytes));
-        Ok(Self { left, closed: Default::default(), changed: eventfd(0, flags)? })
+        let all = signed(bytes);
+        let left = [AtomicI64::new(all), AtomicI64::new(all)];
+        Ok(Self { all, left, closed: Default::default(), changed: eventfd(0, flags)? })
     }
 
-    /// So many bytes were read, and do not take up room any more.
-    pub fn free(&self, bytes: usize) {
-        let before = self.left.fetch_add(signed(bytes), Ordering::AcqRel);
-        if before <= 0 {
+    /// So many bytes were read, and do not take up room any more. There is never more room than at the start.
+    pub fn free(&self, stream: Stream, bytes: usize) {
+        let left = &self.left[stream as usize];
+        let more = |left: i64| Some(left.saturating_add(signed(bytes)).min(self.all));
+        let before = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
+        if before.is_ok_and(|before| before <= 0) {
             self.wake();
         }
     }
@@ -43,12 +48,12 @@ impl Room {
     }
 
     /// So many bytes take up room.
-    pub(crate) fn take(&self, bytes: usize) {
-        self.left.fetch_sub(signed(bytes), Ordering::AcqRel);
+    pub(crate) fn take(&self, stream: Stream, bytes: usize) {
+        self.left[stream as usize].fetch_sub(signed(bytes), Ordering::AcqRel);
     }
 
-    pub(crate) fn is_left(&self) -> bool {
-        self.left.load(Ordering::Acquire) > 0
+    pub(crate) fn is_left(&self, stream: Stream) -> bool {
+        self.left[stream as usize].load(Ordering::Acquire) > 0
     }
 
     pub(crate) fn is_closed(&self, stream: Stream) -> bool {
@@ -75,4 +80,21 @@ impl AsFd for Room {
 
 fn signed(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stream_has_its_room_and_never_more_than_that() {
+        let room = Room::new(10).unwrap();
+        room.take(Stream::Stderr, 11);
+        assert!(room.is_left(Stream::Stdout) && !room.is_left(Stream::Stderr));
+        room.free(Stream::Stdout, usize::MAX);
+        room.take(Stream::Stdout, 10);
+        assert!(!room.is_left(Stream::Stdout));
+        room.free(Stream::Stderr, 2);
+        assert!(room.is_left(Stream::Stderr));
+    }
 }

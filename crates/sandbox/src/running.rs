@@ -244,6 +244,7 @@ impl Running {
                     self.follow_size();
                     None
                 }
+                Signal::FileTooLarge => None,
                 Signal::HangUp if self.terminal.is_some() => {
                     self.read_once(0, Stream::Stdout, observer);
                     self.hang_up();
@@ -271,9 +272,10 @@ impl Running {
         };
         let socket = self.socket.as_ref().ok_or(SandboxError::Lost)?;
         add(Source::Socket, PollFd::new(socket, PollFlags::IN));
-        let has_room = self.room.as_ref().is_none_or(|room| room.is_left());
-        for (source, output) in [Source::Stdout, Source::Stderr].into_iter().zip(&self.outputs) {
-            if let Some(output) = output.as_ref().filter(|_| has_room) {
+        let has_room = |stream| self.room.as_ref().is_none_or(|room| room.is_left(stream));
+        let outputs = [(Source::Stdout, Stream::Stdout), (Source::Stderr, Stream::Stderr)];
+        for ((source, stream), output) in outputs.into_iter().zip(&self.outputs) {
+            if let Some(output) = output.as_ref().filter(|_| has_room(stream)) {
                 add(source, PollFd::new(output, PollFlags::IN));
             }
         }
@@ -337,7 +339,7 @@ impl Running {
             Ok(0) => self.outputs[at] = None,
             Ok(got) => {
                 if let Some(room) = &self.room {
-                    room.take(got);
+                    room.take(stream, got);
                 }
                 observer.output(stream, &bytes[..got]);
                 return true;

@@ -31,14 +31,26 @@ pub(crate) enum Signal {
     HangUp,
     /// To look at the size of the terminal.
     Resized,
+    /// Nothing: whoever writes more to a file than this process may is told by an error, too.
+    FileTooLarge,
 }
 
-const ALL: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH];
+impl Signal {
+    fn asks_to_end(self) -> bool {
+        !matches!(self, Self::Resized | Self::FileTooLarge)
+    }
+}
+
+const ALL: [i32; 6] =
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH, libc::SIGXFSZ];
 
 impl Signals {
-    /// Takes the signals over. To be called before there are other threads.
+    /// Takes the signals over. To be called before there are other threads. Who started this process so that it outlives a terminal, as
+    /// `nohup` does, means it: then SIGHUP is left alone.
     pub fn take_over() -> Result<Self, Errno> {
-        let descriptor = sys::signals(&ALL)?;
+        let wanted = |number: &i32| *number != libc::SIGHUP || !sys::is_ignored(*number);
+        let wanted: Vec<i32> = ALL.into_iter().filter(wanted).collect();
+        let descriptor = sys::signals(&wanted)?;
         Ok(Self { descriptor, asked: AtomicI32::new(0), first: AtomicI32::new(0) })
     }
 
@@ -51,7 +63,7 @@ impl Signals {
     pub fn ask_to_end(&self) -> bool {
         let mut asked = false;
         while let Some(signal) = self.next() {
-            asked |= signal != Signal::Resized;
+            asked |= signal.asks_to_end();
         }
         asked
     }
@@ -78,15 +90,17 @@ impl Signals {
         if [libc::SIGINT, libc::SIGTERM].contains(&number) {
             note(&self.asked);
         }
-        if number != libc::SIGWINCH {
-            note(&self.first);
-        }
-        Some(match number {
+        let signal = match number {
             libc::SIGHUP => Signal::HangUp,
             libc::SIGQUIT => Signal::Quit,
             libc::SIGWINCH => Signal::Resized,
+            libc::SIGXFSZ => Signal::FileTooLarge,
             _ => Signal::Interrupt,
-        })
+        };
+        if signal.asks_to_end() {
+            note(&self.first);
+        }
+        Some(signal)
     }
 }
 

@@ -357,6 +357,16 @@ pub(crate) fn signals(numbers: &[c_int]) -> Result<OwnedFd, Errno> {
     }
 }
 
+/// Whether a signal to this process is ignored.
+pub(crate) fn is_ignored(number: c_int) -> bool {
+    // SAFETY: nothing is set, and the action is initialised before it is filled in.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        libc::sigaction(number, ptr::null(), &raw mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
 /// Takes back what [`signals`] did, as far as delivery goes.
 pub(crate) fn unblock(numbers: &[c_int]) {
     // SAFETY: the set is initialised by `sigemptyset` before it is used.

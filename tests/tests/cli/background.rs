@@ -1,6 +1,7 @@
 //! A command of the binary that runs beside the test, and its end.
 
 use std::fs;
+use std::io::Write;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -59,6 +60,13 @@ impl Background {
     /// Waits until it ends.
     pub(crate) fn wait(mut self) -> Output {
         self.child.take().unwrap().wait_with_output().unwrap()
+    }
+
+    /// Types something in, and waits until it ends.
+    pub(crate) fn answer(mut self, words: &[u8]) -> Output {
+        let mut child = self.child.take().unwrap();
+        child.stdin.take().unwrap().write_all(words).unwrap();
+        child.wait_with_output().unwrap()
     }
 
     /// Waits until it ends, and gives its envelope.

@@ -3,7 +3,7 @@
 use std::process::{Child, Output, Stdio};
 
 use offshoot_needs::needs;
-use offshoot_tests::product::Place;
+use offshoot_tests::product::{Place, binary};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::background::{Background, eventually};
@@ -60,6 +60,22 @@ fn an_interrupted_command_is_told_about() {
             assert!(said(&output).contains(kept), "{output:?}");
         }
     }
+}
+
+/// What `nohup` starts outlives the terminal.
+#[needs(UserNamespace)]
+#[test]
+fn a_hang_up_that_is_ignored_ends_nothing() {
+    let place = demo_vault();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(binary());
+    command.args(["exec", "-w", "fix", "-i", "--shell", "echo ready; read word; echo \"$word\""]);
+    command.env_clear().envs(place.environment()).current_dir(place.project());
+    let running = Background::spawn(&place, command.stdin(Stdio::piped()));
+    send(running.pids[0], Signal::HUP);
+    let output = running.answer(b"on\n");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ready\non\n");
 }
 
 /// So is one that waits for its workspace, and what it waits for.

@@ -1,10 +1,10 @@
 //! Output that nobody reads: the command waits, and can be ended all the same.
 
-use std::io::{PipeReader, Read};
+use std::io::{BufRead, BufReader, PipeReader, Read};
 use std::process::{Child, Output, Stdio};
 
 use offshoot_needs::needs;
-use offshoot_tests::product::{Place, document_of};
+use offshoot_tests::product::{Place, binary, document_of};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::background::eventually;
@@ -108,6 +108,67 @@ fn nobody_else_waits_for_the_reader() {
     place.ok(["exec", "-w", "fix", "--", "touch", "two"]);
     assert_eq!(child.try_wait().unwrap(), None, "its reader may still come");
     kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
-    end(child);
+    let output = end(child);
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
     drop(reader);
+}
+
+/// Who reads standard output alone is not kept waiting by what goes to standard error.
+#[needs(UserNamespace)]
+#[test]
+fn one_stream_does_not_wait_for_the_other() {
+    let place = demo_vault();
+    let text = "yes >&2 & while :; do echo tick; sleep 0.05; done";
+    let mut command = place.command(["exec", "-w", "fix", "--shell", text]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for _ in 0..20 {
+        assert_eq!(lines.next().unwrap().unwrap(), "tick");
+    }
+    kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+}
+
+/// A pipe that nobody waits at, as some programs make it for all who share it, gets whole answers.
+#[needs(UserNamespace)]
+#[test]
+fn a_pipe_without_patience_gets_everything() {
+    let place = demo_vault();
+    let content = "a line\n".repeat(100_000);
+    place.ok_with(["fs", "write", "/large", "-q", "-w", "fix"], content.as_bytes());
+    for arguments in [
+        &["fs", "cat", "/large", "-w", "fix"][..],
+        &["exec", "-w", "fix", "-q", "--", "cat", "large"],
+        &["fs", "cat", "/large", "-w", "fix", "--json"],
+    ] {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&writer, true).unwrap();
+        let mut command = place.command(arguments);
+        let mut child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        drop(command);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert!(child.wait().unwrap().success(), "{arguments:?}");
+        assert!(read.len() >= content.len(), "{arguments:?}: {} bytes", read.len());
+    }
+}
+
+/// A file that may not get any larger is an error of whoever prints, and the command is recorded.
+#[needs(UserNamespace)]
+#[test]
+fn a_file_that_is_too_large_loses_nothing() {
+    let place = demo_vault();
+    let out = place.path().join("out");
+    let text = r#"ulimit -f 20000; exec "$0" exec -w fix --shell 'touch one; head -c 30000000 /dev/zero' > "$1""#;
+    let output = std::process::Command::new("sh")
+        .args(["-c", text])
+        .args([binary().as_os_str(), out.as_os_str()])
+        .env_clear()
+        .envs(place.environment())
+        .current_dir(place.project())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    assert!(place.ok(["diff", "-w", "fix"]).contains("one"));
 }

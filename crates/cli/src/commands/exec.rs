@@ -157,8 +157,6 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     };
     // Whoever reads the answer may take his time, too.
     if let Some(signals) = options.signals {
-        // Those that came while the command was recorded had nothing left to end.
-        let _too_late = signals.ask_to_end();
         signals.give_back();
     }
     let code = answer.finish(context, &envelope, &listing, written, &closing);

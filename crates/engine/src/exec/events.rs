@@ -159,14 +159,14 @@ impl State {
     }
 
     /// Drops what all readers have read; how much room that frees.
-    fn drop_read(&mut self) -> usize {
+    fn drop_read(&mut self) -> Freed {
         let slowest = self.readers.values().map(|reader| reader.next).min();
         let count = slowest.map_or(0, |next| next - self.before);
-        let mut freed = 0;
+        let mut freed = Freed::default();
         for Waiting { event, takes } in self.waiting.drain(..count) {
             self.bytes -= event.size();
             self.gone += event.size();
-            freed += takes;
+            freed.add(&event, takes);
         }
         self.before += count;
         freed
@@ -184,8 +184,24 @@ impl State {
     }
 
     /// What waits takes up no room any more, because nobody reads; how much that was.
-    fn let_go(&mut self) -> usize {
-        self.waiting.iter_mut().map(|one| std::mem::take(&mut one.takes)).sum()
+    fn let_go(&mut self) -> Freed {
+        let mut freed = Freed::default();
+        for Waiting { event, takes } in &mut self.waiting {
+            freed.add(event, std::mem::take(takes));
+        }
+        freed
+    }
+}
+
+/// How many bytes of standard output and standard error do not take up room any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Freed([usize; 2]);
+
+impl Freed {
+    fn add(&mut self, event: &Event, bytes: usize) {
+        if let Event::Output { stream, .. } = event {
+            self.0[*stream as usize] += bytes;
+        }
     }
 }
 
@@ -208,9 +224,11 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn free(&self, bytes: usize) {
-        if bytes > 0 {
-            self.steering.free(bytes);
+    fn free(&self, freed: Freed) {
+        for (stream, bytes) in [Stream::Stdout, Stream::Stderr].into_iter().zip(freed.0) {
+            if bytes > 0 {
+                self.steering.free(stream, bytes);
+            }
         }
     }
 
@@ -218,8 +236,10 @@ impl Queue {
     pub(super) fn push(&self, event: Event) {
         let mut state = self.lock();
         let size = event.size();
-        let (takes, freed) = if state.readers.is_empty() { (0, size) } else { (size, 0) };
+        let mut freed = Freed::default();
+        let takes = if state.readers.is_empty() { 0 } else { size };
         if state.readers.is_empty() {
+            freed.add(&event, size);
             state.make_room(size);
         }
         state.bytes += size;
@@ -256,18 +276,18 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Default)]
-    struct Freed(AtomicUsize);
+    struct Counted(AtomicUsize);
 
-    impl Steering for Freed {
+    impl Steering for Counted {
         fn cancel(&self) {}
 
-        fn free(&self, bytes: usize) {
+        fn free(&self, _stream: Stream, bytes: usize) {
             self.0.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
     fn queue() -> (Arc<Queue>, impl Fn() -> usize) {
-        let freed = Arc::new(Freed::default());
+        let freed = Arc::new(Counted::default());
         let queue = Arc::new(Queue::new(Arc::clone(&freed) as Arc<dyn Steering>));
         (queue, move || freed.0.swap(0, Ordering::Relaxed))
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::{Cancel, Room};
+use offshoot_sandbox::{Cancel, Room, Stream};
 
 use super::events::WAITING;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ pub(super) trait Steering: fmt::Debug + Send + Sync {
     fn cancel(&self);
 
     /// So many bytes of its output were read: there is room for as many more.
-    fn free(&self, bytes: usize);
+    fn free(&self, stream: Stream, bytes: usize);
 }
 
 /// What a command that runs in this process listens to.
@@ -43,7 +43,7 @@ impl Steering for Wheel {
         self.cancel.cancel();
     }
 
-    fn free(&self, bytes: usize) {
-        self.room.free(bytes);
+    fn free(&self, stream: Stream, bytes: usize) {
+        self.room.free(stream, bytes);
     }
 }

@@ -254,6 +254,11 @@ fn what_is_said_has_the_form_that_is_expected() {
     without["exec"].as_object_mut().unwrap().remove("wait").unwrap();
     let answered = answer(&format!("{without}\n"));
     assert!(answered.contains("missing field `wait`"), "{answered}");
+    let twice =
+        request.replacen("\"read_only\":false", "\"read_only\":true,\"read_only\":false", 1);
+    assert_ne!(twice, request);
+    let answered = answer(&twice);
+    assert!(answered.contains("field `read_only` is there twice"), "{answered}");
 }
 
 /// Orders, too: one that says more or less than is understood ends the command before it runs.

@@ -94,13 +94,19 @@ impl Answer {
         written: Written,
         closing: &Closing,
     ) -> Result<u8> {
-        let code = closing.exit_code(&envelope.result);
-        // What comes after something that nobody reads would not be read either.
-        let is_stuck = match self.form {
-            Form::People | Form::Person => written.unread && !is_ready(Stream::Stderr),
-            Form::Json | Form::Stream => written.unread,
+        let code = match closing.ended_by.filter(|_| written.unread) {
+            // Nobody asked the command, which was over, but this process.
+            Some(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+            None => closing.exit_code(&envelope.result),
         };
-        if is_stuck {
+        // What comes after something that nobody reads would not be read either.
+        if written.unread && is_ready(Stream::Stderr) && !context.output.is_quiet() {
+            let id = envelope.result.id;
+            let text =
+                format!("nobody read all of the output: `offshoot logs {id}` has what is kept");
+            output::eprint(&summary::warning_line(&text));
+        }
+        if written.unread && !(self.form.is_text() && is_ready(Stream::Stderr)) {
             return Ok(code);
         }
         if self.form.is_text() {
@@ -109,11 +115,6 @@ impl Answer {
                 output::eprint("\n");
             }
             context.output.print_notes();
-            if !quiet && written.unread {
-                let id = envelope.result.id;
-                let text = format!("nobody read all of the output: `offshoot logs {id}` has it");
-                output::eprint(&summary::warning_line(&text));
-            }
             if !quiet {
                 output::eprint(&summary::text(envelope, changes, self.form, closing));
             }

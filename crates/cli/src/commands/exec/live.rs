@@ -90,20 +90,23 @@ impl<'a> Live<'a> {
     /// Gives the terminal back, stops showing progress, and waits for the readers: not for long where the command was ended, and not
     /// where this process is asked to end. What became of what was printed, and how many warnings were told.
     pub(super) fn end(self, was_ended: bool, signals: Option<&Signals>) -> (Written, usize) {
-        drop((self.raw, self.sealing));
+        drop(self.sealing);
         let deadline = was_ended.then(|| Instant::now() + LAST_WORDS);
         let settled = self.writer.settle(|| {
             deadline.is_none_or(|deadline| Instant::now() < deadline)
                 && !signals.is_some_and(Signals::ask_to_end)
         });
+        drop(self.raw);
+        // Those that came while the command was recorded ended nothing, and are what the exit code tells.
+        let _asked = signals.is_some_and(Signals::ask_to_end);
         let failed = self.writer.failed();
         (Written { printed: self.printed, failed, unread: !settled }, self.told)
     }
 
-    /// Has what was printed so far appear before what is said next.
-    fn catch_up(&self) {
+    /// Has what was printed so far appear before what is said next; whether it did.
+    fn catch_up(&self) -> bool {
         let deadline = Instant::now() + ONE_AFTER_THE_OTHER;
-        let _later = self.writer.settle(|| Instant::now() < deadline);
+        self.writer.settle(|| Instant::now() < deadline)
     }
 
     /// Prints one event of a stream.
@@ -179,7 +182,7 @@ impl ExecutionObserver for Live<'_> {
     }
 
     fn waiting(&mut self, others: u64) {
-        self.catch_up();
+        let _later = self.catch_up();
         // What is typed now is for this process: it can be told to wait no more.
         self.raw = None;
         if self.printed == Printed::Unfinished {
@@ -195,8 +198,10 @@ impl ExecutionObserver for Live<'_> {
     }
 
     fn sealing(&mut self) {
-        self.catch_up();
-        self.raw = None;
+        // What a slow terminal still shows is meant for the modes that it has.
+        if self.catch_up() {
+            self.raw = None;
+        }
         self.sealing = Patience::new(self.progress, self.silent, "keeping what changed");
     }
 

@@ -1,6 +1,6 @@
 //! Writes what a command prints, for readers who may take their time.
 //!
-//! A thread of its own does that: whoever watches the command has to be there when its time is over or somebody wants it to end. The
+//! Threads of their own do that: whoever watches the command has to be there when its time is over or somebody wants it to end. The
 //! command waits where its readers do not, because there is room for a little only.
 
 use std::collections::VecDeque;
@@ -31,6 +31,14 @@ pub(super) struct Piece {
 
 /// Writes what it is given, in order.
 pub(super) struct Writer {
+    room: Arc<Room>,
+    /// One for standard output and one for standard error: who does not read the one may read the other. Where both lead to the same
+    /// place there is one for both, so that the order is right.
+    lanes: Vec<Lane>,
+}
+
+/// What goes to one place.
+struct Lane {
     shared: Arc<Shared>,
     started: bool,
 }
@@ -55,22 +63,47 @@ struct State {
 impl Writer {
     pub(super) fn new() -> Result<Self, Errno> {
         let room = Arc::new(Room::new(WAITING)?);
-        let shared = Shared { room, state: Mutex::default(), changed: Condvar::new() };
-        Ok(Self { shared: Arc::new(shared), started: false })
+        let count = if is_one_place() { 1 } else { 2 };
+        let lanes = (0..count).map(|_| Lane::new(&room)).collect();
+        Ok(Self { room, lanes })
     }
 
     /// The room for what the command prints.
     pub(super) fn room(&self) -> Arc<Room> {
-        Arc::clone(&self.shared.room)
+        Arc::clone(&self.room)
     }
 
     /// What is written from now on goes to a terminal.
     pub(super) fn at_terminal(&mut self) {
-        self.shared.lock().terminal = true;
+        self.lanes.iter().for_each(|lane| lane.shared.lock().terminal = true);
+    }
+
+    /// Has something written.
+    pub(super) fn write(&mut self, piece: Piece) {
+        let last = self.lanes.len() - 1;
+        self.lanes[last.min(piece.to as usize)].write(piece);
+    }
+
+    /// Waits until all is written, for as long as that is wanted; whether it is.
+    pub(super) fn settle(&self, mut wanted: impl FnMut() -> bool) -> bool {
+        self.lanes.iter().all(|lane| lane.shared.settle(&mut wanted))
+    }
+
+    /// Why some of it could not be written.
+    pub(super) fn failed(&self) -> Option<io::Error> {
+        self.lanes.iter().find_map(|lane| lane.shared.lock().failed.take())
+    }
+}
+
+impl Lane {
+    fn new(room: &Arc<Room>) -> Self {
+        let room = Arc::clone(room);
+        let shared = Shared { room, state: Mutex::default(), changed: Condvar::new() };
+        Self { shared: Arc::new(shared), started: false }
     }
 
     /// Has something written. Most commands that print nothing need no thread.
-    pub(super) fn write(&mut self, piece: Piece) {
+    fn write(&mut self, piece: Piece) {
         self.shared.lock().waiting.push_back(piece);
         self.shared.changed.notify_all();
         if !self.started {
@@ -78,37 +111,36 @@ impl Writer {
             let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("offshoot-output".to_owned());
             if let Err(error) = thread.spawn(move || shared.run()) {
-                let mut state = self.shared.lock();
-                state.waiting.clear();
-                state.failed.get_or_insert(error);
-                self.shared.room.close(Stream::Stdout);
-                self.shared.room.close(Stream::Stderr);
+                self.shared.give_up(error);
             }
         }
-    }
-
-    /// Waits until all is written, for as long as that is wanted; whether it is.
-    pub(super) fn settle(&self, mut wanted: impl FnMut() -> bool) -> bool {
-        let mut state = self.shared.lock();
-        while state.writes || !state.waiting.is_empty() {
-            if !wanted() {
-                return false;
-            }
-            let waited = self.shared.changed.wait_timeout(state, LOOK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
-    }
-
-    /// Why some of it could not be written.
-    pub(super) fn failed(&self) -> Option<io::Error> {
-        self.shared.lock().failed.take()
     }
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing can be written.
+    fn give_up(&self, error: io::Error) {
+        let mut state = self.lock();
+        state.waiting.clear();
+        state.failed.get_or_insert(error);
+        self.room.close(Stream::Stdout);
+        self.room.close(Stream::Stderr);
+    }
+
+    fn settle(&self, wanted: &mut impl FnMut() -> bool) -> bool {
+        let mut state = self.lock();
+        while state.writes || !state.waiting.is_empty() {
+            if !wanted() {
+                return false;
+            }
+            let waited = self.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
     }
 
     /// Writes until the process ends: nobody could end this while it waits for a reader.
@@ -122,7 +154,7 @@ impl Shared {
             state.writes = true;
             drop(state);
             let written = write_all(piece.to, &piece.bytes);
-            self.room.free(piece.takes);
+            self.room.free(piece.stream, piece.takes);
             state = self.lock();
             match written {
                 // A reader that is gone has seen enough: the command finds its output closed, as it would without us.
@@ -139,6 +171,14 @@ impl Shared {
             self.changed.notify_all();
         }
     }
+}
+
+/// Whether standard output and standard error lead to the same place.
+fn is_one_place() -> bool {
+    let found =
+        [Stream::Stdout, Stream::Stderr].map(|stream| rustix::fs::fstat(descriptor(stream)));
+    let [Ok(out), Ok(error)] = found else { return false };
+    (out.st_dev, out.st_ino) == (error.st_dev, error.st_ino)
 }
 
 /// Whether something can be written there at once.

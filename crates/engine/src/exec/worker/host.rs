@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use offshoot_protocol::{ErrorBody, ExecEnvelopeDoc, ExecState, ExitCode};
-use offshoot_sandbox::Stdin;
+use offshoot_sandbox::{Stdin, Stream};
 use offshoot_vault::ListedVault;
 use offshoot_workspace::{
     ExecService, ExecutionEnvelope, ExecutionRequest, ExecutionResult, ExecutionWorkspace,
@@ -51,8 +51,8 @@ const WORTH_SAYING: usize = WAITING / 4;
 struct Control {
     stream: Mutex<Option<UnixStream>>,
     cancelled: AtomicBool,
-    /// How many bytes of output were read of which the worker has not heard.
-    read: AtomicUsize,
+    /// How many bytes of standard output and standard error were read of which the worker has not heard.
+    read: [AtomicUsize; 2],
 }
 
 impl Steering for Control {
@@ -62,18 +62,19 @@ impl Steering for Control {
         self.say(&Order::Cancel);
     }
 
-    fn free(&self, bytes: usize) {
-        let read = self.read.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    fn free(&self, stream: Stream, bytes: usize) {
+        let counter = &self.read[stream as usize];
+        let read = counter.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if read >= WORTH_SAYING {
-            let bytes = self.read.swap(0, Ordering::Relaxed);
-            self.say(&Order::Read { bytes });
+            let bytes = counter.swap(0, Ordering::Relaxed);
+            self.say(&Order::Read { stream: stream.into(), bytes });
         }
     }
 }
 
 impl Control {
     fn new(stream: UnixStream) -> Self {
-        let (cancelled, read) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let (cancelled, read) = (AtomicBool::new(false), Default::default());
         Self { stream: Mutex::new(Some(stream)), cancelled, read }
     }
 

@@ -1,6 +1,7 @@
 //! What host and worker say to each other: a line of JSON each, some with bytes behind it.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -11,8 +12,8 @@ use offshoot_sandbox::{Stdin, Stream};
 use offshoot_store::Id;
 use offshoot_vault::Actor;
 use offshoot_workspace::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::notice::Topic;
@@ -166,13 +167,13 @@ pub(super) enum Order {
     /// The command is asked to end; said once more, it is killed.
     Cancel,
     /// So many bytes of output were read: there is room for as many more.
-    Read { bytes: usize },
+    Read { stream: Printed, bytes: usize },
 }
 
 impl Request {
     /// What a host wants; the reason where that cannot be understood.
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
-        let said: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let Unique(said) = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         let found = Versioned::deserialize(&said).map_err(|error| error.to_string())?;
         if found.version != VERSION {
             return Err(format!("it has version {}", found.version));
@@ -184,7 +185,70 @@ impl Request {
 impl Order {
     /// What a host says after its request; the reason where that cannot be understood.
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
-        exactly(&serde_json::from_slice(line).map_err(|error| error.to_string())?)
+        let Unique(said) = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        exactly(&said)
+    }
+}
+
+/// What was said, where nothing in it has two values.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Unique(value)) = from.next_element()? {
+            list.push(value);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut fields = serde_json::Map::new();
+        while let Some((name, Unique(value))) = from.next_entry::<String, Unique>()? {
+            if fields.contains_key(&name) {
+                return Err(A::Error::custom(format_args!("field `{name}` is there twice")));
+            }
+            fields.insert(name, value);
+        }
+        Ok(fields.into())
     }
 }
 

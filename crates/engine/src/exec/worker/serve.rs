@@ -257,7 +257,7 @@ fn listen(
                     wheel.cancel.cancel();
                     turn = None;
                 }
-                Ok(Order::Read { bytes }) => wheel.room.free(bytes),
+                Ok(Order::Read { stream, bytes }) => wheel.room.free(stream.into(), bytes),
                 Err(_nonsense) => break,
             }
         }
