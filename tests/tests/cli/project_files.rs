@@ -178,8 +178,8 @@ fn an_ignore_file_that_a_command_spoilt_stays_in_its_workspace() {
 /// A folder with a secret that ignore files should keep out.
 fn secrets(below: &str) -> Place {
     let place = demo();
-    place.write(&format!("{below}secret.key"), "secret\n");
-    place.write(&format!("{below}rules"), "*.key\n");
+    place.write(format!("{below}secret.key"), "secret\n");
+    place.write(format!("{below}rules"), "*.key\n");
     place
 }
 
