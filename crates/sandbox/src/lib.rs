@@ -35,8 +35,8 @@ pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
 pub use offshoot_vocabulary::{HomeView, Network};
 pub use probe::{attempt, read_through};
-pub use room::Room;
-pub use running::{Ended, Observer, Running, Status, Stream, Timeout, Usage};
+pub use room::{Room, Stream};
+pub use running::{Ended, Observer, Running, Status, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
     CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Stdin, Terminal,

@@ -3,7 +3,8 @@
 use crate::cancel::Requests;
 use crate::error::SandboxError;
 use crate::launch::launch;
-use crate::running::{Observer, Stream, Timeout};
+use crate::room::Stream;
+use crate::running::{Observer, Timeout};
 use crate::spec::{Files, Limits, Overlay, Program, Spec, Stdin, WorkspaceMount};
 use offshoot_vocabulary::Network;
 

@@ -6,7 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
-use crate::running::Stream;
+/// Which output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
 
 /// The room for what a command prints. Whoever watches a command has other things to do than to wait for readers: where there is no
 /// room left the command waits, as at a pipe, and can still be ended. Standard output and standard error have room of their own.

@@ -22,18 +22,9 @@ use crate::error::{Result, SandboxError, system};
 use crate::in_force::InForce;
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
-use crate::room::Room;
+use crate::room::{Room, Stream};
 use crate::signals::{Signal, Signals};
 use crate::sys;
-
-/// Which output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
 
 /// Who is told what a command prints, as it prints it.
 pub trait Observer {

@@ -102,7 +102,7 @@ fn work(
     let unreadable = || Error::usage("the request has a text that is none");
     let mut exec = exec.into_request().ok_or_else(unreadable)?;
     let wheel = Wheel::new()?;
-    let (read, go) = listen(incoming, &reads, &wheel)?;
+    let Heard { read, go } = listen(incoming, &reads, &wheel)?;
     // The host says all that it has to say before it listens to any answer.
     give(&mut exec, reads, input, (read, &signals))?;
     let engine = open(engine, options, host).ok_or_else(unreadable)??;
@@ -225,12 +225,16 @@ fn unheard(error: &dyn std::fmt::Display) -> Error {
     Error::new(ExitCode::Failure, format!("cannot listen to the host: {error}"))
 }
 
+/// What the host says before the command runs.
+struct Heard {
+    /// What the command reads.
+    read: Receiver<Vec<u8>>,
+    /// It is its turn, and what is left of the time that it may wait for others.
+    go: Receiver<Option<Duration>>,
+}
+
 /// Listens to the host: what the command reads, and whose turn it is. A host that is gone wants nothing to run any more.
-fn listen(
-    mut incoming: BufReader<UnixStream>,
-    reads: &Input,
-    wheel: &Wheel,
-) -> Result<(Receiver<Vec<u8>>, Receiver<Option<Duration>>)> {
+fn listen(mut incoming: BufReader<UnixStream>, reads: &Input, wheel: &Wheel) -> Result<Heard> {
     let announced = match reads {
         Input::Bytes(count) => Some(*count),
         _ => None,
@@ -265,7 +269,7 @@ fn listen(
     };
     let thread = std::thread::Builder::new().name("offshoot-host".to_owned());
     thread.spawn(listen).map_err(|error| unheard(&error))?;
-    Ok((read, go))
+    Ok(Heard { read, go })
 }
 
 /// Who wants the command to run. What is said to it waits for it elsewhere: whoever watches the command must not.
