@@ -152,7 +152,7 @@ fn what_is_no_project_is_refused_at_once() {
     refused("/proc/self/task", "it lies in a proc file system, which has no files", false);
     refused("/sys/kernel", "it lies in a sysfs file system, which has no files", false);
     refused("/usr", "it is a directory of the system; choose a project in it", true);
-    refused("/tmp", "it is a directory of the system; choose a project in it", true);
+    refused("/etc", "it is a directory of the system; choose a project in it", true);
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     refused(&text(place.path()), "it is your home; choose a project in it", true);
     // Nor is what holds somebody's home.

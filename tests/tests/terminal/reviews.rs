@@ -321,3 +321,18 @@ fn yes_to_everything_is_a_plain_commit() {
     assert!(!console.screen().contains("stays:"), "{}", console.screen());
     host("test \"$(git log -1 --format=%s offshoot/fix/main)\" = theirs; test -e n");
 }
+
+/// What a commit would leave in the workspace is marked before it is decided about.
+#[needs(UserNamespace)]
+#[test]
+fn what_stays_in_the_workspace_is_marked() {
+    let place = place();
+    place.write(".gitignore", "*.log\n");
+    place.ok(["pull", "-w", "fix"]);
+    place.ok_with(["fs", "write", "/a.log", "-w", "fix"], b"noise\n");
+    let mut console = Console::run(&place, &["review", "-w", "fix"]);
+    console.wait_for("a.log");
+    console.wait_for("stays in the workspace: ignored");
+    console.keys("\x03");
+    console.end();
+}

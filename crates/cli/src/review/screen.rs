@@ -148,6 +148,9 @@ fn path_line(item: &Item) -> Styled {
     if let Some((from, _)) = &item.change.moved {
         line.push(DIM, format!("  from {from}"));
     }
+    if let Some(reason) = item.held {
+        line.push(WARN, format!("  (stays in the workspace: {})", reason.word()));
+    }
     line
 }
 
