@@ -333,6 +333,8 @@ fn what_stays_in_the_workspace_is_marked() {
     let mut console = Console::run(&place, &["review", "-w", "fix"]);
     console.wait_for("a.log");
     console.wait_for("stays in the workspace: ignored");
-    console.keys("\x03");
-    console.end();
+    console.keys("q");
+    console.wait_for("forget the decisions");
+    console.keys("x");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
