@@ -16,8 +16,7 @@ pub use offshoot_workspace::{
 };
 use offshoot_workspace::{
     CommitRequest, CommitService, GitFollowed, PullService,
-    git::GitCommitRequest,
-    git::{GitNote, kept_apart, unrecorded_submodules},
+    git::{GitCommitRequest, GitNote, kept_apart, unrecorded_submodules},
 };
 
 use crate::error::{Error, Result};

@@ -1,32 +1,30 @@
 //! Asking one command to end, among many of one process.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
+use crate::bell::Bell;
 use crate::signals::Signals;
 
 /// Asks one command to end, from any thread, at any time: before it has started, too.
 #[derive(Debug)]
 pub struct Cancel {
-    descriptor: OwnedFd,
+    bell: Bell,
     asked: AtomicBool,
 }
 
 impl Cancel {
     /// One that nobody has used yet.
     pub fn new() -> Result<Self, Errno> {
-        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        Ok(Self { descriptor: eventfd(0, flags)?, asked: AtomicBool::new(false) })
+        Ok(Self { bell: Bell::new()?, asked: AtomicBool::new(false) })
     }
 
     /// Asks the command to end. It has its grace; who asks once more means at once.
     pub fn cancel(&self) {
         self.asked.store(true, Ordering::Release);
-        // It can only fail where nobody has read what was written a great many times.
-        let _full = rustix::io::write(&self.descriptor, &1u64.to_ne_bytes()).is_err();
+        self.bell.ring();
     }
 
     /// Whether somebody asked.
@@ -36,15 +34,13 @@ impl Cancel {
 
     /// How often somebody asked since this was last looked at.
     pub(crate) fn take(&self) -> u64 {
-        let mut count = [0u8; 8];
-        let nothing_new = rustix::io::read(&self.descriptor, &mut count).is_err();
-        if nothing_new { 0 } else { u64::from_ne_bytes(count) }
+        self.bell.heard()
     }
 }
 
 impl AsFd for Cancel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.descriptor.as_fd()
+        self.bell.as_fd()
     }
 }
 

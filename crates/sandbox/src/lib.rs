@@ -8,6 +8,7 @@
 //! Between `clone3` and `execve` nothing allocates, locks or unwinds: the child of a process with several threads may
 //! do nothing else. Everything it needs is prepared by the parent as a script.
 
+mod bell;
 mod broker;
 mod cancel;
 mod error;

@@ -1,10 +1,11 @@
 //! How much more a command may print before somebody reads it.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
+
+use crate::bell::Bell;
 
 /// Which output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +27,15 @@ pub struct Room {
     /// Nobody reads it any more.
     closed: [AtomicBool; 2],
     /// Says that one of the above changed.
-    changed: OwnedFd,
+    changed: Bell,
 }
 
 impl Room {
     /// Room for so many bytes of each.
     pub fn new(bytes: usize) -> Result<Self, Errno> {
-        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let all = signed(bytes);
         let left = [AtomicI64::new(all), AtomicI64::new(all)];
-        Ok(Self { all, left, closed: Default::default(), changed: eventfd(0, flags)? })
+        Ok(Self { all, left, closed: Default::default(), changed: Bell::new()? })
     }
 
     /// So many bytes were read, and do not take up room any more. There is never more room than at the start.
@@ -44,14 +44,14 @@ impl Room {
         let more = |left: i64| Some(left.saturating_add(signed(bytes)).min(self.all));
         let before = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
         if before.is_ok_and(|before| before <= 0) {
-            self.wake();
+            self.changed.ring();
         }
     }
 
     /// Nobody reads this any more: the command finds it closed.
     pub fn close(&self, stream: Stream) {
         self.closed[stream as usize].store(true, Ordering::Release);
-        self.wake();
+        self.changed.ring();
     }
 
     /// So many bytes take up room.
@@ -69,13 +69,7 @@ impl Room {
 
     /// What changed until now was seen, or is about to be.
     pub(crate) fn seen(&self) {
-        let mut count = [0u8; 8];
-        let _nothing_new = rustix::io::read(&self.changed, &mut count).is_err();
-    }
-
-    fn wake(&self) {
-        // It can only fail where nobody has looked a great many times.
-        let _full = rustix::io::write(&self.changed, &1u64.to_ne_bytes()).is_err();
+        let _how_often = self.changed.heard();
     }
 }
 

@@ -88,6 +88,8 @@ fn a_reader_who_takes_his_time_gets_all_of_it() {
     let expected: String = (1..=200_000).map(|number| format!("{number}\n")).collect();
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert_eq!(child.try_wait().unwrap(), None, "it waits");
+    let running = place.json(&["ps"])["running"].clone();
+    assert_eq!(running.as_array().unwrap().len(), 1, "and so does the command");
     let mut read = String::new();
     reader.read_to_string(&mut read).unwrap();
     assert!(read == expected, "{} bytes of {}", read.len(), expected.len());

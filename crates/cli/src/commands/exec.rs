@@ -155,7 +155,7 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         true => changes(context, &place.vault.vault, result)
             .or_else(|_| Listing::new(&result.changes, None).map(Listing::without_metadata))?,
     };
-    // Whoever reads the answer may take his time, too.
+    // Nothing is left to end but this process, which may wait long for whoever reads the answer.
     if let Some(signals) = options.signals {
         signals.give_back();
     }

@@ -94,20 +94,21 @@ impl Answer {
         written: Written,
         closing: &Closing,
     ) -> Result<u8> {
-        let code = match closing.ended_by.filter(|_| written.unread) {
-            // Nobody asked the command, which was over, but this process.
-            Some(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-            None => closing.exit_code(&envelope.result),
-        };
-        // What comes after something that nobody reads would not be read either.
-        if written.unread && is_ready(Stream::Stderr) && !context.output.is_quiet() {
-            let id = envelope.result.id;
-            let text =
-                format!("nobody read all of the output: `offshoot logs {id}` has what is kept");
-            output::eprint(&summary::warning_line(&text));
-        }
-        if written.unread && !(self.form.is_text() && is_ready(Stream::Stderr)) {
-            return Ok(code);
+        let asked = closing.ended_by.and_then(ExitCode::of_signal).filter(|_| written.unread);
+        // The command was over by then: it is this process that was asked to end.
+        let code = asked.map_or_else(|| closing.exit_code(&envelope.result), ExitCode::number);
+        if written.unread {
+            let can_tell = is_ready(Stream::Stderr);
+            if can_tell && !context.output.is_quiet() {
+                let id = envelope.result.id;
+                let text =
+                    format!("nobody read all of the output: `offshoot logs {id}` has what is kept");
+                output::eprint(&summary::warning_line(&text));
+            }
+            // What comes after something that nobody reads would not be read either.
+            if !can_tell || !self.form.is_text() {
+                return Ok(code);
+            }
         }
         if self.form.is_text() {
             let quiet = context.output.is_quiet() && envelope.result.error.is_none();

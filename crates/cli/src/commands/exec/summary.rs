@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_engine::exec::ExecutionWorkspace;
-use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult};
+use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult, ExecutionWorkspace};
 use offshoot_engine::policy::{Verdict, suggestion};
 use offshoot_protocol::{ErrorBody, Hint};
 

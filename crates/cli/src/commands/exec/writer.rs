@@ -102,7 +102,7 @@ impl Lane {
         Self { shared: Arc::new(shared), started: false }
     }
 
-    /// Has something written. Most commands that print nothing need no thread.
+    /// Has something written. A command that prints nothing needs no thread.
     fn write(&mut self, piece: Piece) {
         self.shared.lock().waiting.push_back(piece);
         self.shared.changed.notify_all();
