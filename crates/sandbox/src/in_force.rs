@@ -88,16 +88,19 @@ pub enum Restriction {
     MinimalDev,
     /// A crash leaves no dump of memory.
     NoCoreDumps,
+    /// Of `/proc` it can change nothing but its own processes.
+    ReadOnlyProc,
 }
 
 impl Restriction {
     /// All that there are.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::ReadOnlyRoot,
         Self::NoNewPrivs,
         Self::NoCapabilities,
         Self::MinimalDev,
         Self::NoCoreDumps,
+        Self::ReadOnlyProc,
     ];
 
     /// The word for it.
@@ -108,6 +111,7 @@ impl Restriction {
             Self::NoCapabilities => "no_capabilities",
             Self::MinimalDev => "minimal_dev",
             Self::NoCoreDumps => "no_core_dumps",
+            Self::ReadOnlyProc => "read_only_proc",
         }
     }
 }

@@ -13,6 +13,7 @@ mod findings;
 mod guests;
 mod mounts;
 mod network;
+mod proc;
 mod serve;
 mod step;
 mod terminal;

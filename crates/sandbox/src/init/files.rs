@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::detached_mount::{attach, devpts, tmpfs};
+use crate::sys;
 
 /// The devices that every program may expect: on the host, inside.
 const DEVICES: [&CStr; 6] =
@@ -20,6 +21,10 @@ const LINKS: [(&CStr, &CStr); 5] = [
     (c"/proc/self/fd/2", c"/dev/stderr"),
     (c"pts/ptmx", c"/dev/ptmx"),
 ];
+
+/// The attributes of their mounts.
+const DEVICE: u64 =
+    libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
 /// Devices of the host, held while the root changes.
 pub(super) struct Devices([Option<OwnedFd>; DEVICES.len()]);
@@ -38,6 +43,8 @@ impl Devices {
         for (path, device) in DEVICES.iter().zip(&self.0) {
             if let Some(device) = device {
                 touch(CWD, path)?;
+                // The device is the host's own: it can be used, and its mode and owner cannot be changed.
+                sys::restrict_mounts(device.as_fd(), DEVICE)?;
                 attach(device.as_fd(), path)?;
             }
         }

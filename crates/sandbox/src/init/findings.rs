@@ -17,6 +17,7 @@ pub(super) fn of_mounts(target: &CStr, devices: bool) -> Findings {
     let mut found = Findings::default();
     found.add(Restriction::ReadOnlyRoot, is_read_only(c"/"));
     found.add(Restriction::MinimalDev, devices);
+    found.add(Restriction::ReadOnlyProc, is_read_only(c"/proc/sys"));
     found.add_writable(!is_read_only(target));
     found
 }

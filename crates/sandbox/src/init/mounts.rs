@@ -9,10 +9,11 @@ use rustix::mount::{UnmountFlags, unmount};
 
 use super::caches;
 use super::detached_mount::{
-    RESTRICTED, attach, clone_mount, clone_tree, mount_proc, overlay, tmpfs,
+    RESTRICTED, attach, clone_mount, clone_tree, overlay, tmpfs,
 };
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
+use super::proc;
 use super::step::{Failure, Step, step, step_at};
 use crate::in_force::Findings;
 use crate::script::{FilesScript, HomeScript, Script};
@@ -51,7 +52,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     caches::finish_thrown_away(script, begun, &mut caches);
     private(script, resolver)?;
     let devices = step(Step::Devices, devices.mount()).map(|()| true)?;
-    step(Step::Proc, mount_proc())?;
+    step(Step::Proc, proc::mount())?;
     let (home, home_upper) = match (home, &script.home) {
         (Some(Ok((mount, upper))), Some(home)) => {
             make_directories(&home.parents);

@@ -29,6 +29,36 @@ fn processes_of_the_host_are_not_seen() {
     assert_eq!(lines[1], "0", "{}", outcome.stderr);
 }
 
+/// What is not about processes belongs to the whole machine. As root each of these was a way to change it.
+#[test]
+fn the_kernels_files_cannot_be_changed() {
+    let text = "for f in /proc/sys/kernel/core_pattern /proc/sys/vm/swappiness /proc/sysrq-trigger \
+                    /proc/irq/default_smp_affinity /proc/mtrr /proc/pressure/memory; do
+                    test -e $f || continue
+                    if (: >> $f) 2>/dev/null; then echo $f can be written; fi
+                done
+                find /proc -maxdepth 1 -not -name '[0-9]*' -not -type l -not -path /proc | while read f; do
+                    chmod g+s,o-r $f 2>/dev/null && echo $f can be changed
+                done
+                for f in keys kmsg kcore; do test ! -s /proc/$f || cat /proc/$f | head -c 1 | wc -c; done
+                cat /proc/sys/kernel/ostype; head -c 9 /proc/cpuinfo; echo 5 > /proc/self/oom_score_adj";
+    let outcome = Scene::new().shell(text);
+    assert_eq!(outcome.stdout, "Linux\nprocessor", "{}", outcome.stderr);
+}
+
+/// Devices are the host's own, and stay as they are for all its users.
+#[test]
+fn devices_can_be_used_and_not_changed() {
+    let text = "for d in null zero full random urandom tty; do
+                    chmod 0600 /dev/$d 2>/dev/null && echo $d has another mode
+                    touch -d 2001-01-01 /dev/$d 2>/dev/null && echo $d has another time
+                    chown 1:1 /dev/$d 2>/dev/null && echo $d has another owner
+                done
+                echo x > /dev/null && head -c 3 /dev/zero | wc -c && head -c 3 /dev/urandom | wc -c";
+    let outcome = Scene::new().shell(text);
+    assert_eq!(outcome.stdout, "3\n3\n", "{}", outcome.stderr);
+}
+
 #[test]
 fn no_capability_is_left_and_none_can_come_back() {
     let outcome = Scene::new().shell("grep -E '^(Cap|NoNewPrivs)' /proc/self/status");

@@ -1,0 +1,69 @@
+//! A `/proc` of the inside's own processes.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, statat};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+    fsmount, fsopen, move_mount, open_tree,
+};
+
+use super::detached_mount::attach;
+use crate::sys;
+
+const PROC: &CStr = c"/proc";
+/// What tells of the whole machine, and what no program needs: keys of all users, memory, messages of the kernel.
+const MASKED: [&CStr; 5] = [c"kcore", c"key-users", c"keys", c"kmsg", c"timer_list"];
+/// What stands in their place.
+const NOTHING: &CStr = c"/dev/null";
+
+/// Mounts one, in which nothing but processes can be changed: what else there is belongs to the whole machine, and some of it, such as
+/// `sys/kernel/core_pattern`, is a way out for whoever is the host's root.
+pub(super) fn mount() -> Result<(), Errno> {
+    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    attach(mount.as_fd(), PROC)?;
+    guard()
+}
+
+fn guard() -> Result<(), Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let top = rustix::fs::open(PROC, flags, Mode::empty())?;
+    let mut space = [MaybeUninit::<u8>::uninit(); 4096];
+    let mut entries = RawDir::new(&top, &mut space);
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_own = name.to_bytes().first().is_none_or(|byte| byte.is_ascii_digit() || *byte == b'.');
+        if is_own || entry.file_type() == FileType::Symlink {
+            continue;
+        }
+        if MASKED.contains(&name) {
+            cover(top.as_fd(), name, (CWD, NOTHING))?;
+        } else if entry.file_type() == FileType::Directory || is_writable(top.as_fd(), name)? {
+            cover(top.as_fd(), name, (top.as_fd(), name))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_writable(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
+    let found = statat(top, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(Mode::from_raw_mode(found.st_mode).intersects(Mode::WUSR | Mode::WGRP | Mode::WOTH))
+}
+
+/// Puts something over an entry that cannot be changed.
+fn cover(top: BorrowedFd<'_>, name: &CStr, (at, with): (BorrowedFd<'_>, &CStr)) -> Result<(), Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let mount = open_tree(at, with, flags)?;
+    let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+    sys::restrict_mounts(mount.as_fd(), attributes)?;
+    move_mount(&mount, c"", top, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
