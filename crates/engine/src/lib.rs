@@ -70,6 +70,7 @@ pub mod pull;
 pub mod recover;
 pub mod reference;
 pub mod review;
+pub mod sandbox;
 pub mod settings;
 pub mod snapshot;
 pub mod status;

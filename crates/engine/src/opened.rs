@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_policy::Policy;
 use offshoot_store::Id;
 use offshoot_vault::{Actor, Binding, Vault};
 use offshoot_workspace::{ExecutionWorkspace, MaintenanceService, ServiceError};
@@ -12,6 +11,7 @@ use crate::activity::{Activity, Busy};
 use crate::error::Result;
 use crate::exec::Turns;
 use crate::offshoot::Offshoot;
+use crate::sandbox::Rules;
 
 /// An open project.
 #[derive(Debug)]
@@ -45,9 +45,9 @@ impl Opened {
     }
 
     /// The rules for a command in it, with those that were given with the request.
-    pub(crate) fn policy(&self, request: &[PathBuf]) -> Result<Arc<Policy>> {
+    pub(crate) fn rules(&self, request: &[PathBuf]) -> Result<Rules> {
         let folder = first_folder(&self.vault)?;
-        Ok(self.engine.policy(folder.as_deref(), request).current()?)
+        self.engine.rules(folder.as_deref(), request)
     }
 
     /// Something goes on in it as long as this is there.

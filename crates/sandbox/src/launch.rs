@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use offshoot_vocabulary::{HomeView, Network};
+use offshoot_vocabulary::Network;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -99,14 +99,14 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
     running.in_force = InForce {
         network: network_of(&namespaces),
         namespaces,
-        home: started.home,
+        home: script.home_view,
         writable: started.findings.writable(),
         limits: held_to(&spec.limits, started.limits),
         restrictions: started.findings.restrictions(),
         renames,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
-        scratch: script.scratch(started.home),
+        scratch: script.scratch(),
         caches: spec
             .caches
             .iter()
@@ -181,7 +181,6 @@ fn held_to(asked: &Limits, has: [i64; 4]) -> Limits {
 
 /// A command that runs.
 struct Started {
-    home: HomeView,
     /// The device number of its workspace.
     device: u64,
     /// Where its renames are told about.
@@ -212,12 +211,6 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
     let errno = |number: i64| Errno::from_raw_os_error(number as i32);
     match message.kind {
         Kind::Started => Ok(Started {
-            home: match message.numbers[0] {
-                number if number == HomeView::ThrowAway as i64 => HomeView::ThrowAway,
-                number if number == HomeView::ReadOnly as i64 => HomeView::ReadOnly,
-                number if number == HomeView::Workspace as i64 => HomeView::Workspace,
-                _ => HomeView::None,
-            },
             device: message.numbers[1] as u64,
             listener,
             caches: message.numbers[3] as u64,
@@ -250,18 +243,14 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
         Step::Layers => (LAYERS, path(&script.stage)),
         Step::ReadOnlyLayers => (READ_ONLY_LAYERS, path(&script.stage)),
         Step::Directory => ("cannot mount", path(&script.stage)),
-        Step::Root => ("cannot make the host's root read-only", None),
-        Step::Compose => {
-            let names = script.composed.as_deref().unwrap_or_default();
-            ("cannot compose a root with", names.get(index).and_then(|name| path(&name.path)))
+        Step::Root => ("cannot make a root", None),
+        Step::Place => {
+            ("cannot show", script.places.get(index).and_then(|place| path(&place.path)))
         }
         Step::Pivot => ("cannot change the root", None),
-        Step::Private => ("cannot make a private", script.private.get(index).and_then(path)),
+        Step::Private => ("cannot write files for the command", None),
         Step::Devices => ("cannot make a private /dev", None),
         Step::Proc => (FRESH_PROC, None),
-        Step::Home => {
-            ("cannot cover the home", script.home.as_ref().and_then(|home| path(&home.path)))
-        }
         Step::Hidden => ("cannot hide", script.hidden.get(index).and_then(path)),
         Step::Target => ("cannot mount the workspace at", path(&script.target)),
         Step::Folders => {

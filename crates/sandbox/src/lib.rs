@@ -18,6 +18,7 @@ mod init;
 mod join;
 mod keeper;
 mod launch;
+mod layout;
 mod message;
 mod probe;
 mod room;

@@ -30,6 +30,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
             folders: Vec::new(),
             covered: None,
         },
+        shown: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
         home: None,
         hidden: Vec::new(),
         caches: Vec::new(),

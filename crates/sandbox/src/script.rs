@@ -4,12 +4,15 @@ use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use offshoot_vocabulary::{HomeView, Network};
+use rustix::fs::{Timespec, Timestamps};
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
 use crate::in_force::DiscardedDirectory;
+use crate::layout::{Layout, Place, PlaceKind};
 use crate::message::Top;
 use crate::spec::{
     CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Terminal, UpperDirectories,
@@ -30,15 +33,14 @@ pub(crate) struct Script {
     pub(crate) stage: CString,
     pub(crate) files: FilesScript,
     pub(crate) read_only: bool,
-    /// The names at the top of the host, where the target's first name is not among them.
-    pub(crate) composed: Option<Vec<TopName>>,
-    pub(crate) home: Option<HomeScript>,
+    /// What the root is made of.
+    pub(crate) places: Vec<Place>,
+    /// The user's home.
+    pub(crate) home: Option<CString>,
     pub(crate) home_view: HomeView,
     pub(crate) private: Vec<CString>,
-    /// A file below a private directory that name resolution needs, with its parents.
-    pub(crate) resolver: Option<Placed>,
-    /// Files in private directories, and what is in them.
-    pub(crate) written: Vec<(Placed, Vec<u8>)>,
+    /// Files of the command's own.
+    pub(crate) written: Vec<WrittenScript>,
     pub(crate) hidden: Vec<CString>,
     /// Directories that outlive the command, at most [`MOST_CACHES`].
     pub(crate) caches: Vec<CacheScript>,
@@ -95,15 +97,6 @@ pub(crate) struct TerminalScript {
     pub(crate) size: Winsize,
 }
 
-/// A home that becomes throw-away.
-pub(crate) struct HomeScript {
-    pub(crate) path: CString,
-    /// Every directory on the way to it, and it.
-    pub(crate) parents: Vec<CString>,
-    /// The host's home below, a scratch directory above.
-    pub(crate) overlay: OverlayScript,
-}
-
 /// A directory that outlives the command.
 pub(crate) struct CacheScript {
     /// The directory that the names of its layers are relative to.
@@ -125,17 +118,13 @@ pub(crate) struct FolderScript {
     pub(crate) target: CString,
 }
 
-/// A name at the top of the host's file system.
-pub(crate) struct TopName {
+/// A file of the command's own.
+pub(crate) struct WrittenScript {
     pub(crate) path: CString,
-    /// The target where it is a link.
-    pub(crate) link: Option<CString>,
-}
-
-/// A file that is put into a private directory.
-pub(crate) struct Placed {
-    pub(crate) path: CString,
+    /// The directories on the way to it.
     pub(crate) parents: Vec<CString>,
+    pub(crate) content: Vec<u8>,
+    pub(crate) times: Option<Timestamps>,
 }
 
 impl Script {
@@ -158,10 +147,9 @@ impl Script {
             stage: c_path(&stage)?,
             files,
             read_only: workspace.read_only,
-            composed: composed(&workspace.target)?,
-            home: home.as_deref().map(home_script).transpose()?,
+            places: places(spec, &private, home.as_deref())?,
+            home: home.as_deref().map(c_path).transpose()?,
             home_view,
-            resolver: resolver(spec.network, &private)?,
             beside: beside(&workspace.target, &private, home.as_deref())
                 .map(|path| c_path(&path))
                 .transpose()?,
@@ -192,11 +180,11 @@ impl Script {
         })
     }
 
-    /// What is thrown away and may hold projects, where the home looks like this.
-    pub(crate) fn scratch(&self, view: HomeView) -> Vec<DiscardedDirectory> {
+    /// What is thrown away and may hold projects.
+    pub(crate) fn scratch(&self) -> Vec<DiscardedDirectory> {
         let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
-        let home = self.home.as_ref().filter(|_| view == HomeView::ThrowAway);
-        let home = home.map(|home| DiscardedDirectory { path: path(&home.path), top: Top::Home });
+        let home = self.home.as_ref();
+        let home = home.map(|home| DiscardedDirectory { path: path(home), top: Top::Home });
         let beside = self.beside.as_ref();
         let beside =
             beside.map(|beside| DiscardedDirectory { path: path(beside), top: Top::Beside });
@@ -297,61 +285,44 @@ fn beside(target: &Path, private: &[PathBuf], home: Option<&Path>) -> Option<Pat
     (beside != target && Some(beside.as_path()) != home).then_some(beside)
 }
 
-fn home_script(home: &Path) -> Result<HomeScript> {
-    // The scratch directory is mounted over the home, whose own files are reached as the current directory.
-    let upper = UpperDirectories { directory: home.join("upper"), work: home.join("work") };
-    let upper = Some(upper_script(&upper)?);
-    let (lower, data, look_up) = (vec![c".".to_owned()], Vec::new(), Vec::new());
-    let overlay = OverlayScript { lower, data, upper, look_up };
-    Ok(HomeScript { path: c_path(home)?, parents: parents(home)?, overlay })
+/// What the root is made of: what is shown of the host, and what is private.
+fn places(spec: &Spec, private: &[PathBuf], home: Option<&Path>) -> Result<Vec<Place>> {
+    let mut layout = Layout::default();
+    layout.top_links()?;
+    for path in PRIVATE.map(Path::new).into_iter().chain(spec.home.as_deref()) {
+        // Programs know them by these names, which may be links.
+        layout.reach(path)?;
+    }
+    for path in private {
+        let mode = if path == Path::new("/run") { c"0755" } else { c"1777" };
+        layout.add(path, PlaceKind::Private(mode));
+    }
+    if let Some(home) = home {
+        layout.add(home, PlaceKind::Home);
+    }
+    for path in ["/dev", "/proc"] {
+        layout.add(Path::new(path), PlaceKind::Directory);
+    }
+    for path in &spec.shown {
+        layout.show(path)?;
+    }
+    if spec.network == Network::Host {
+        layout.show(Path::new("/etc/resolv.conf"))?;
+    }
+    layout.finish()
 }
 
-/// The names at the top of the host, where the target needs one that is not there: the host's own root is read-only,
-/// so a new top is composed.
-fn composed(target: &Path) -> Result<Option<Vec<TopName>>> {
-    let Some(first) = target.components().nth(1) else { return Ok(None) };
-    let first = first.as_os_str();
-    if Path::new("/").join(first).symlink_metadata().is_ok() {
-        return Ok(None);
-    }
-    let mut names = vec![TopName { path: c_path(&Path::new("/").join(first))?, link: None }];
-    let entries = std::fs::read_dir("/").map_err(|error| SandboxError::System {
-        doing: "cannot list /",
-        errno: rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO),
-    })?;
-    for entry in entries.flatten() {
-        let path = c_path(&entry.path())?;
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_symlink() {
-            let Ok(link) = std::fs::read_link(entry.path()) else { continue };
-            names.push(TopName { path, link: Some(c_path(&link)?) });
-        } else if kind.is_dir() {
-            names.push(TopName { path, link: None });
-        }
-    }
-    Ok(Some(names))
-}
-
-/// What `/etc/resolv.conf` leads to, where that is hidden by a private directory and the network is there.
-fn resolver(network: Network, private: &[PathBuf]) -> Result<Option<Placed>> {
-    if network != Network::Host {
-        return Ok(None);
-    }
-    let Ok(path) = Path::new("/etc/resolv.conf").canonicalize() else { return Ok(None) };
-    if !private.iter().any(|private| path.starts_with(private)) {
-        return Ok(None);
-    }
-    placed(&path).map(Some)
-}
-
-fn placed(path: &Path) -> Result<Placed> {
+fn written(file: &WrittenFile) -> Result<WrittenScript> {
+    let WrittenFile { path, content, modified } = file;
     let mut parents = parents(path)?;
     parents.pop();
-    Ok(Placed { path: c_path(path)?, parents })
-}
-
-fn written(file: &WrittenFile) -> Result<(Placed, Vec<u8>)> {
-    Ok((placed(&file.path)?, file.content.clone()))
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let times = since.map(|since| {
+        let time =
+            Timespec { tv_sec: since.as_secs() as i64, tv_nsec: since.subsec_nanos().into() };
+        Timestamps { last_access: time, last_modification: time }
+    });
+    Ok(WrittenScript { path: c_path(path)?, parents, content: content.clone(), times })
 }
 
 /// A command as the kernel takes it.
@@ -417,18 +388,10 @@ fn all<T: AsRef<OsStr>>(items: &[T], what: &'static str) -> Result<Vec<CString>>
     items.iter().map(|item| c_string(item.as_ref(), what)).collect()
 }
 
-fn c_path(path: &Path) -> Result<CString> {
+pub(crate) fn c_path(path: &Path) -> Result<CString> {
     c_string(path.as_os_str(), "a path")
 }
 
 fn c_string(text: &OsStr, what: &'static str) -> Result<CString> {
     CString::new(text.as_bytes()).map_err(|_| SandboxError::Nul(what))
-}
-
-impl TopName {
-    /// The name without its slash.
-    pub(crate) fn name(&self) -> &CStr {
-        let bytes = self.path.as_bytes_with_nul();
-        CStr::from_bytes_with_nul(bytes.strip_prefix(b"/").unwrap_or(bytes)).unwrap_or(c"")
-    }
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use offshoot_vocabulary::Network;
 /// Everything about one confined command.
@@ -10,13 +11,15 @@ use offshoot_vocabulary::Network;
 pub struct Spec {
     /// The files that the command works on.
     pub workspace: WorkspaceMount,
-    /// The user's home directory, to be made throw-away.
+    /// What it sees of the host, at its own path and read-only. What is not there is left out, and so are pipes, sockets and devices.
+    pub shown: Vec<PathBuf>,
+    /// The user's home directory: a private one, in which there is nothing of the host but what is shown.
     pub home: Option<PathBuf>,
     /// Directories that the command sees empty and cannot write, such as the home of the vaults.
     pub hidden: Vec<PathBuf>,
     /// Directories that outlive the command, over those of the home.
     pub caches: Vec<CacheMount>,
-    /// Files in private directories.
+    /// Files of the command's own.
     pub files: Vec<WrittenFile>,
     /// What it can reach.
     pub network: Network,
@@ -74,13 +77,15 @@ pub struct CacheMount {
     pub target: PathBuf,
 }
 
-/// A file that is in a private directory when the command starts.
+/// A file that is there when the command starts, and is the command's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenFile {
-    /// Where: an absolute path below a private directory.
+    /// Where: an absolute path.
     pub path: PathBuf,
     /// What is in it.
     pub content: Vec<u8>,
+    /// When it was changed last; now where nobody says.
+    pub modified: Option<SystemTime>,
 }
 
 /// Where the files of a workspace come from.

@@ -157,11 +157,33 @@ words! {
 }
 
 words! {
+    /// What is asked of something that confines a command.
+    pub enum Demand {
+        /// It is not there.
+        Off = "off",
+        /// It is there if the system has it.
+        Optional = "optional",
+        /// Without it the command does not run.
+        Required = "required",
+    }
+}
+
+words! {
+    /// What a command may do with the files of its workspace.
+    pub enum FileAccess {
+        /// It sees them.
+        Read = "read",
+        /// It changes them.
+        Write = "write",
+    }
+}
+
+words! {
     /// How the home directory looks from inside.
     pub enum HomeView {
         /// There is none.
         None = "none",
-        /// As on the host; what is written there is thrown away.
+        /// A directory of the command's own, with toolchains and settings of the user's; what is written there is thrown away.
         ThrowAway = "throw_away",
         /// As on the host, and it cannot be written.
         ReadOnly = "read_only",

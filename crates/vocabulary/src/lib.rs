@@ -14,8 +14,8 @@ mod word;
 
 pub use change::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc, PieceKindDoc, SkipCode};
 pub use exec::{
-    AbandonedWork, CheckpointMode, Confinement, DriverChoice, DriverName, Durability, ExecState,
-    HomeView, Network,
+    AbandonedWork, CheckpointMode, Confinement, Demand, DriverChoice, DriverName, Durability,
+    ExecState, FileAccess, HomeView, Network,
 };
 pub use exit_code::ExitCode;
 pub use merge::{

@@ -75,6 +75,8 @@ fn words_are_the_same_everywhere() {
     check::<GarbageKind>();
     check::<Goal>();
     check::<HeldReasonDoc>();
+    check::<Demand>();
+    check::<FileAccess>();
     check::<HomeView>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();

@@ -62,16 +62,21 @@ pub use exec::environment::EnvironmentRules;
 pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::options::{FurtherHints, RuntimeOptions, set_aside};
 pub use exec::probe::{DriverReport, probe_drivers};
+pub use exec::profiles::ProfileRules;
 pub use exec::refusal::{refusal, suggestion};
 pub use exec::request::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
 pub use exec::runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime};
 pub use exec::service::{ExecFilter, ExecService};
+pub use exec::sight::{Copied, Explanation, Seen, Sight, Source, Viewer, Visibility};
 pub use file::{CopyOptions, FileContent, FileService, FileVersion};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted, sorted};
+pub use offshoot_profile::{
+    Group, Profile, ProfileError, Profiles, ProjectNarrowing, Wall, groups,
+};
 pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,

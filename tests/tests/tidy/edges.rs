@@ -49,6 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-text", ..NOTHING },
     Rule { name: "offshoot-protocol", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule { name: "offshoot-policy", uses: &["offshoot-vocabulary"], ..NOTHING },
+    Rule { name: "offshoot-profile", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule { name: "offshoot-host", uses: &["offshoot-store"], ..NOTHING },
     Rule {
         name: "offshoot-tree",
@@ -89,6 +90,7 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-host",
             "offshoot-mount",
             "offshoot-policy",
+            "offshoot-profile",
             "offshoot-protocol",
             "offshoot-sandbox",
             "offshoot-store",

@@ -106,6 +106,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         session: false,
         net: Network::None,
         asked: false,
+        asked_net: None,
         timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },
         patch: args.diff,
@@ -190,8 +191,8 @@ enum Prepared {
 fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> Result<Prepared> {
     let found = setup::find(context)?;
     let project = found.project()?;
-    let policy = context.engine.policy(project.as_deref(), &ask.options.policy).current()?;
-    network::settle(ask, context, &policy, project.as_deref(), form)?;
+    let rules = context.engine.rules(project.as_deref(), &ask.options.policy)?;
+    network::settle(ask, context, &rules, project.as_deref(), form)?;
     let ask = &*ask;
     let (place, request) = match found {
         Found::Vault(place) => {
@@ -200,8 +201,11 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
         }
         Found::Project(project) => {
             // A command that may not run makes no vault.
-            let verdict =
-                judge(&policy, &ask.command, &ask.question(context).context(&project, Vec::new())?);
+            let verdict = judge(
+                &rules.policy,
+                &ask.command,
+                &ask.question(context).context(&project, Vec::new())?,
+            );
             if !verdict.decision.runs() {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)?));
             }
@@ -211,10 +215,10 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
         }
     };
     // A folder that was moved may belong to a vault of one further up, which has rules of its own.
-    let policy = match place.vault.folder()? {
-        folder if folder == project => policy,
-        folder => context.engine.policy(folder.as_deref(), &ask.options.policy).current()?,
+    let rules = match place.vault.folder()? {
+        folder if folder == project => rules,
+        folder => context.engine.rules(folder.as_deref(), &ask.options.policy)?,
     };
-    let options = setup::options(ask, context, policy)?;
+    let options = setup::options(ask, context, rules)?;
     Ok(Prepared::Go(Box::new((place, request, options))))
 }

@@ -58,6 +58,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         session: true,
         net: Network::None,
         asked: false,
+        asked_net: None,
         timeout_key: "run.timeout",
         input: if attended { Input::Terminal } else { Input::Stream },
         patch: false,

@@ -27,6 +27,8 @@ pub struct Command {
     pub(crate) input: Input,
     pub(crate) timeout: Option<ExecutionTimeout>,
     pub(crate) network: Option<Network>,
+    pub(crate) sandbox: Option<String>,
+    pub(crate) show: Vec<PathBuf>,
     pub(crate) read_only: bool,
     pub(crate) checkpoint: CheckpointMode,
     pub(crate) driver: Option<DriverChoice>,
@@ -107,6 +109,8 @@ impl Command {
             input: Input::Nothing,
             timeout: None,
             network: None,
+            sandbox: None,
+            show: Vec::new(),
             read_only: false,
             checkpoint: CheckpointMode::Auto,
             driver: None,
@@ -200,6 +204,32 @@ impl Command {
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = Some(network);
+        self
+    }
+
+    /// Runs it by a profile, instead of the user's own.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let untrusted = Command::new(["make"]).sandbox("strict");
+    /// ```
+    #[must_use]
+    pub fn sandbox(mut self, profile: impl Into<String>) -> Self {
+        self.sandbox = Some(profile.into());
+        self
+    }
+
+    /// Shows it something of the host, read-only and at its own path, beside what its profile shows.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let train = Command::new(["python", "train.py"]).show("/data/models");
+    /// ```
+    #[must_use]
+    pub fn show(mut self, path: impl Into<PathBuf>) -> Self {
+        self.show.push(path.into());
         self
     }
 

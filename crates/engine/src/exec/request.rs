@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_policy::Policy;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Cancel, Limits, Signals, Stdin};
 use offshoot_store::Id;
@@ -18,6 +17,7 @@ use super::command::{Command, Input};
 use super::environment;
 use crate::error::Error;
 use crate::offshoot::Offshoot;
+use crate::sandbox::Rules;
 
 /// More names than this are not kept linked, however small their files are: each costs a call before every command.
 const MOST_LINKED_NAMES: u64 = 10_000;
@@ -70,7 +70,9 @@ impl Offshoot {
             read_only: command.read_only,
             place,
             checkpoint: command.checkpoint,
-            network: command.network.unwrap_or(exec.net),
+            network: command.network,
+            sandbox: command.sandbox,
+            show: command.show,
             driver: command.driver.unwrap_or(exec.driver),
             verify: command.verify,
             patch: command.patch,
@@ -89,8 +91,8 @@ impl Offshoot {
     /// use offshoot_engine::Error;
     /// use offshoot_engine::exec::{Command, ExecutionWorkspace, ProxyRuntime};
     ///
-    /// let policy = engine.policy(project.folder()?.as_deref(), &[]).current()?;
-    /// let options = engine.runtime_options(policy, true, None, |error, further| {
+    /// let rules = engine.rules(project.folder()?.as_deref(), &[])?;
+    /// let options = engine.runtime_options(rules, true, None, |error, further| {
     ///     Error::from(error).further(further).body()
     /// });
     /// let runtime = ProxyRuntime::new(vault, project.name(), &options);
@@ -99,7 +101,7 @@ impl Offshoot {
     /// ```
     pub fn runtime_options(
         &self,
-        policy: Arc<Policy>,
+        rules: Rules,
         caches: bool,
         signals: Option<Signals>,
         explain: fn(ServiceError, FurtherHints) -> ErrorBody,
@@ -107,7 +109,8 @@ impl Offshoot {
         let (exec, cache) = (&self.config().exec, &self.config().cache);
         let limit = |value: u64| Some(value).filter(|value| *value > 0);
         RuntimeOptions {
-            user_home: self.options().user_home(),
+            viewer: self.viewer(),
+            profiles: rules.profiles,
             hidden: vec![self.registry().dir().to_owned()],
             limits: Limits {
                 open_files: self.options().open_files,
@@ -124,7 +127,7 @@ impl Offshoot {
             signals,
             caches: (cache.enabled && caches)
                 .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
-            policy,
+            policy: rules.policy,
             explain,
         }
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use offshoot_policy::Policy;
 use offshoot_protocol::ExecEnvelopeDoc;
 use offshoot_sandbox::{Room, Signals, Stream};
 use offshoot_workspace::{
@@ -12,18 +11,19 @@ use offshoot_workspace::{
 use super::events::Event;
 use super::request::explain;
 use crate::opened::Opened;
+use crate::sandbox::Rules;
 
 /// Decides about a request by the rules, runs it, answers, and does what is due afterwards. `signals` are those to a process that
 /// has nothing else to do; `room` is that for output, as long as whoever is told has not passed it on.
 pub(super) fn run(
     project: &Opened,
     request: ExecutionRequest,
-    (policy, caches): (Arc<Policy>, bool),
+    (rules, caches): (Rules, bool),
     signals: Option<Signals>,
     (tell, room): (&dyn Fn(Event), &Arc<Room>),
     answer: impl FnOnce(ExecEnvelopeDoc),
 ) {
-    let options = project.engine().runtime_options(policy, caches, signals, explain);
+    let options = project.engine().runtime_options(rules, caches, signals, explain);
     let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
     let place = request.place.clone();
     let envelope = runtime.exec(request, &mut Telling { project, place: &place, tell, room });

@@ -28,7 +28,7 @@ pub(crate) fn start(
 
 fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command) -> Result<Exec> {
     let engine = project.engine();
-    let policy = project.policy(&command.rules)?;
+    let rules = project.rules(&command.rules)?;
     let caches = command.caches;
     let wheel = Wheel::new()?;
     let mut request = engine.request(command, place, None, Some(Arc::clone(&wheel.cancel)));
@@ -45,7 +45,7 @@ fn on_thread(project: &Arc<Opened>, place: ExecutionWorkspace, command: Command)
             turn.pass();
             told.finish(envelope);
         };
-        run(&project, request, (policy, caches), None, (&tell, &wheel.room), answer);
+        run(&project, request, (rules, caches), None, (&tell, &wheel.room), answer);
         drop(project);
         drop(busy);
     };

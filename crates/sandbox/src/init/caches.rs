@@ -27,20 +27,25 @@ pub(super) fn kept(script: &Script) -> PerCache {
     mounts
 }
 
-/// Begins with those whose changes are thrown away: finds what they show, while the home and the vault can still be seen in the
-/// new root.
-pub(super) fn begin_thrown_away(script: &Script) -> PerCache {
-    let mut begun = [const { None }; MOST_CACHES];
-    for (context, cache) in begun.iter_mut().zip(&script.caches) {
+/// Those whose changes are thrown away, with a scratch directory for them over the current directory.
+pub(super) fn thrown_away(script: &Script, mounts: &mut PerCache) {
+    if script.caches.iter().all(|cache| cache.layers.upper.is_some()) {
+        return;
+    }
+    let scratch = tmpfs(c"0700").and_then(|scratch| {
+        attach(scratch.as_fd(), c".")?;
+        Ok(scratch)
+    });
+    let Ok(scratch) = scratch else { return };
+    for (mount, cache) in mounts.iter_mut().zip(&script.caches) {
         if cache.layers.upper.is_none() {
-            *context = begin(cache).ok();
+            *mount = over(cache, &scratch).ok();
         }
     }
-    let _stays = rustix::process::chdir(c"/").is_err();
-    begun
+    let _fails_later = rustix::process::fchdir(&scratch).is_err();
 }
 
-fn begin(cache: &CacheScript) -> Result<OwnedFd, Errno> {
+fn over(cache: &CacheScript, scratch: &OwnedFd) -> Result<OwnedFd, Errno> {
     let context = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&context, c"source", c"offshoot")?;
     fsconfig_set_flag(&context, c"userxattr")?;
@@ -48,37 +53,13 @@ fn begin(cache: &CacheScript) -> Result<OwnedFd, Errno> {
     for lower in &cache.layers.lower {
         fsconfig_set_string(&context, c"lowerdir+", lower.as_c_str())?;
     }
-    Ok(context)
-}
-
-/// Mounts those, with a scratch directory for their changes: at a place that is covered by a private directory afterwards.
-pub(super) fn finish_thrown_away(script: &Script, begun: PerCache, mounts: &mut PerCache) {
-    let Some(place) = script.private.first().filter(|_| begun.iter().any(Option::is_some)) else {
-        return;
-    };
-    let scratch = tmpfs(c"0700").and_then(|scratch| {
-        attach(scratch.as_fd(), place)?;
-        rustix::process::fchdir(&scratch)
-    });
-    if scratch.is_ok() {
-        for ((mount, context), cache) in mounts.iter_mut().zip(begun).zip(&script.caches) {
-            if let Some(context) = context {
-                *mount = finish(&context, &cache.scratch).ok();
-            }
-        }
-    }
-    let _stays = rustix::process::chdir(c"/").is_err();
-}
-
-fn finish(
-    context: &OwnedFd,
-    UpperScript { directory, work }: &UpperScript,
-) -> Result<OwnedFd, Errno> {
+    rustix::process::fchdir(scratch)?;
+    let UpperScript { directory, work } = &cache.scratch;
     for name in [directory, work] {
         rustix::fs::mkdir(name.as_c_str(), Mode::from_raw_mode(0o755))?;
     }
-    fsconfig_set_string(context, c"upperdir", directory.as_c_str())?;
-    fsconfig_set_string(context, c"workdir", work.as_c_str())?;
+    fsconfig_set_string(&context, c"upperdir", directory.as_c_str())?;
+    fsconfig_set_string(&context, c"workdir", work.as_c_str())?;
     finish_mount(context.as_fd())
 }
 

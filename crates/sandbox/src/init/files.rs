@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, Timestamps};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
@@ -23,8 +23,7 @@ const LINKS: [(&CStr, &CStr); 5] = [
 ];
 
 /// The attributes of their mounts.
-const DEVICE: u64 =
-    libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
 /// Devices of the host, held while the root changes.
 pub(super) struct Devices([Option<OwnedFd>; DEVICES.len()]);
@@ -65,7 +64,7 @@ pub(super) fn touch(at: impl AsFd, path: &CStr) -> Result<(), Errno> {
 }
 
 /// Makes a file that everybody can read.
-pub(super) fn write(path: &CStr, content: &[u8]) -> Result<(), Errno> {
+pub(super) fn write(path: &CStr, content: &[u8], times: Option<&Timestamps>) -> Result<(), Errno> {
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o644))?;
     let mut rest = content;
@@ -73,7 +72,7 @@ pub(super) fn write(path: &CStr, content: &[u8]) -> Result<(), Errno> {
         let written = rustix::io::write(&file, rest)?;
         rest = &rest[written..];
     }
-    Ok(())
+    times.map_or(Ok(()), |times| rustix::fs::futimens(&file, times))
 }
 
 /// Makes the directories that are missing where that is possible; what needs them fails with a better word.

@@ -8,27 +8,24 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::caches;
-use super::detached_mount::{
-    RESTRICTED, attach, clone_mount, clone_tree, overlay, tmpfs,
-};
+use super::detached_mount::{RESTRICTED, attach, clone_mount, clone_tree, overlay, tmpfs};
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
 use super::proc;
 use super::step::{Failure, Step, step, step_at};
 use crate::in_force::Findings;
-use crate::script::{FilesScript, HomeScript, Script};
+use crate::layout::{Place, PlaceKind};
+use crate::script::{FilesScript, Script};
 use crate::sys;
-use offshoot_vocabulary::HomeView;
 
 /// What is kept of the mounts while the command runs.
 pub(super) struct Made {
     /// The directory where changes go, to open things in for the caller.
     pub(super) upper: Option<OwnedFd>,
-    /// The same for the home, where that is thrown away.
+    /// The home, without what is mounted in it.
     pub(super) home_upper: Option<OwnedFd>,
     /// The private directory that the workspace lies in.
     pub(super) beside: Option<OwnedFd>,
-    pub(super) home: HomeView,
     /// Which caches are in place, a bit for each.
     pub(super) caches: u64,
     /// What is in force by that.
@@ -39,44 +36,31 @@ pub(super) struct Made {
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     let mut caches = caches::kept(script);
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
-    // The layers come first: the host's root is read-only afterwards, and an upper must not lie on such a mount.
+    // The layers come first: an upper must be made while the vault can be seen and written.
     let (files, upper) = workspace_files(script)?;
+    caches::thrown_away(script, &mut caches);
     let devices = Devices::take();
-    enter_root(script)?;
-    let resolver = match &script.resolver {
-        Some(placed) => Some(step(Step::Private, clone_mount(&placed.path))?),
-        None => None,
-    };
-    let begun = caches::begin_thrown_away(script);
-    let home = script.home.as_ref().map(throw_away);
-    caches::finish_thrown_away(script, begun, &mut caches);
-    private(script, resolver)?;
+    let proc = step(Step::Proc, proc::make())?;
+    let home_upper = enter_root(script)?;
+    for written in &script.written {
+        make_directories(&written.parents);
+        let (content, times) = (&written.content, written.times.as_ref());
+        step(Step::Private, write(&written.path, content, times))?;
+    }
     let devices = step(Step::Devices, devices.mount()).map(|()| true)?;
-    step(Step::Proc, proc::mount())?;
-    let (home, home_upper) = match (home, &script.home) {
-        (Some(Ok((mount, upper))), Some(home)) => {
-            make_directories(&home.parents);
-            step(Step::Home, attach(mount.as_fd(), &home.path))?;
-            (HomeView::ThrowAway, upper)
-        }
-        // A home that cannot be covered stays as it is: read-only like all of the host.
-        (Some(Err(_)), _) => (HomeView::ReadOnly, None),
-        _ => (script.home_view, None),
-    };
+    step(Step::Proc, proc::put(&proc))?;
     let caches = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
     let beside = script.beside.as_ref().and_then(|path| directory(path).ok());
     step(Step::Target, attach(files.as_fd(), &script.target))?;
     place_folders(script)?;
-    if script.composed.is_some() {
-        step(Step::Compose, sys::restrict_mount(c"/", RESTRICTED))?;
-    }
+    step(Step::Root, sys::restrict_mount(c"/", RESTRICTED))?;
     if script.own_network {
         step(Step::Network, sys::loopback_up())?;
     }
     let findings = findings::of_mounts(&script.target, devices);
-    Ok(Made { upper, home_upper, beside, home, caches, findings })
+    Ok(Made { upper, home_upper, beside, caches, findings })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -106,67 +90,56 @@ fn directory(path: &CStr) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, flags, Mode::empty())
 }
 
-/// Makes a read-only copy of the host's mounts the root, and lets go of the original.
-fn enter_root(script: &Script) -> Result<(), Failure> {
-    let root = match &script.composed {
-        None => {
-            let root = step(Step::Root, clone_tree(c"/"))?;
-            step(Step::Root, attach(root.as_fd(), c"."))?;
-            step(Step::Pivot, rustix::process::fchdir(&root))?;
-            root
-        }
-        Some(_) => compose(script)?,
-    };
-    drop(root);
+/// Makes a root of what is on the list, and lets go of the host's. Returns the home, without what is mounted in it.
+fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
+    let root = step(Step::Root, tmpfs(c"0755"))?;
+    step(Step::Root, attach(root.as_fd(), c"."))?;
+    step(Step::Root, rustix::process::fchdir(&root))?;
+    let mut home = None;
+    for (at, place) in script.places.iter().enumerate() {
+        // What is the host's is found from its root, and put below the current directory, which is the new one.
+        let made = match &place.kind {
+            PlaceKind::Directory => make_directory(place.below()),
+            PlaceKind::Private(mode) => put_private(place, mode),
+            PlaceKind::Home => {
+                put_private(place, c"0700").and_then(|()| clone_mount(place.below())).map(|mount| {
+                    home = Some(mount);
+                })
+            }
+            PlaceKind::Tree => make_directory(place.below()).and_then(|()| put(place)),
+            PlaceKind::File => touch(CWD, place.below()).and_then(|()| put(place)),
+            PlaceKind::Link(target) => rustix::fs::symlink(target.as_c_str(), place.below()),
+        };
+        step_at(Step::Place, at, made)?;
+    }
     // With the old root put on top of the new one, `.` is the old one: no directory has to be made for it.
     step(Step::Pivot, rustix::process::pivot_root(c".", c"."))?;
     step(Step::Pivot, unmount(c".", UnmountFlags::DETACH))?;
-    step(Step::Pivot, rustix::process::chdir(c"/"))
+    step(Step::Pivot, rustix::process::chdir(c"/"))?;
+    Ok(home)
 }
 
-/// A new top with the host's directories in it, so that a name can be added.
-fn compose(script: &Script) -> Result<OwnedFd, Failure> {
-    let root = step(Step::Compose, tmpfs(c"0755"))?;
-    step(Step::Compose, attach(root.as_fd(), c"."))?;
-    step(Step::Compose, rustix::process::fchdir(&root))?;
-    let names = script.composed.as_deref().unwrap_or_default();
-    for (at, top) in names.iter().enumerate() {
-        if let Some(link) = &top.link {
-            step_at(Step::Compose, at, rustix::fs::symlink(link.as_c_str(), top.name()))?;
-            continue;
-        }
-        let mode = Mode::from_raw_mode(0o755);
-        step_at(Step::Compose, at, rustix::fs::mkdir(top.name(), mode))?;
-        match clone_tree(&top.path) {
-            Ok(tree) => step_at(Step::Compose, at, attach(tree.as_fd(), top.name()))?,
-            // The first is the one that the host does not have.
-            Err(Errno::NOENT) => {}
-            Err(errno) => step_at(Step::Compose, at, Err(errno))?,
-        }
+/// Puts what the host has there.
+fn put(place: &Place) -> Result<(), Errno> {
+    match clone_tree(&place.path) {
+        Ok(tree) => attach(tree.as_fd(), place.below()),
+        // It was there a moment ago, or nobody but its owner may go there.
+        Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
+        Err(errno) => Err(errno),
     }
-    Ok(root)
 }
 
-/// The host's home with a scratch directory above it, not attached yet, and where its changes go. Leaves the home as it was where
-/// that fails.
-fn throw_away(home: &HomeScript) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
-    step(Step::Home, rustix::process::chdir(home.path.as_c_str()))?;
-    let scratch = step(Step::Home, tmpfs(c"0700"))?;
-    step(Step::Home, attach(scratch.as_fd(), &home.path))?;
-    let mut changes = None;
-    if let Some(upper) = &home.overlay.upper {
-        for name in [&upper.directory, &upper.work] {
-            let made = rustix::fs::mkdir(name.as_c_str(), Mode::from_raw_mode(0o755));
-            step(Step::Home, made)?;
-        }
-        changes = directory(&upper.directory).ok();
+fn put_private(place: &Place, mode: &CStr) -> Result<(), Errno> {
+    make_directory(place.below())?;
+    attach(tmpfs(mode)?.as_fd(), place.below())
+}
+
+/// Makes a directory, unless there is one.
+fn make_directory(path: &CStr) -> Result<(), Errno> {
+    match rustix::fs::mkdir(path, Mode::from_raw_mode(0o755)) {
+        Err(Errno::EXIST) => Ok(()),
+        other => other,
     }
-    let mount = overlay(&home.overlay, Step::Home);
-    if mount.is_err() {
-        step(Step::Home, unmount(home.path.as_c_str(), UnmountFlags::DETACH))?;
-    }
-    step(Step::Home, rustix::process::chdir(c"/"))?;
-    mount.map(|mount| (mount, changes))
 }
 
 /// Shows directories of the workspace at places of their own, and there alone.
@@ -182,25 +155,6 @@ fn place_folders(script: &Script) -> Result<(), Failure> {
     let cover = step(Step::Target, tmpfs(c"0555"))?;
     step(Step::Target, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
     step(Step::Target, attach(cover.as_fd(), covered))
-}
-
-/// Private directories, and in one of them what name resolution needs.
-fn private(script: &Script, resolver: Option<OwnedFd>) -> Result<(), Failure> {
-    for (at, path) in script.private.iter().enumerate() {
-        let mode = if path.as_c_str() == c"/run" { c"0755" } else { c"1777" };
-        let mounted = tmpfs(mode).and_then(|mount| attach(mount.as_fd(), path));
-        step_at(Step::Private, at, mounted)?;
-    }
-    if let (Some(file), Some(placed)) = (resolver, &script.resolver) {
-        make_directories(&placed.parents);
-        let put = touch(CWD, &placed.path).and_then(|()| attach(file.as_fd(), &placed.path));
-        step(Step::Private, put)?;
-    }
-    for (placed, content) in &script.written {
-        make_directories(&placed.parents);
-        step(Step::Private, write(&placed.path, content))?;
-    }
-    Ok(())
 }
 
 /// Covers what the command may not see.

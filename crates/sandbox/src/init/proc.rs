@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, statat};
 use rustix::io::Errno;
@@ -20,15 +20,19 @@ const MASKED: [&CStr; 5] = [c"kcore", c"key-users", c"keys", c"kmsg", c"timer_li
 /// What stands in their place.
 const NOTHING: &CStr = c"/dev/null";
 
-/// Mounts one, in which nothing but processes can be changed: what else there is belongs to the whole machine, and some of it, such as
-/// `sys/kernel/core_pattern`, is a way out for whoever is the host's root.
-pub(super) fn mount() -> Result<(), Errno> {
+/// Makes one, attached nowhere yet. The kernel does so only for who can see all of another one, so this comes before the host's is let go.
+pub(super) fn make() -> Result<OwnedFd, Errno> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&context)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
         | MountAttrFlags::MOUNT_ATTR_NODEV
         | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// Attaches it, so that nothing but processes can be changed in it: what else there is belongs to the whole machine, and some of it, such as
+/// `sys/kernel/core_pattern`, is a way out for whoever is the host's root.
+pub(super) fn put(mount: &OwnedFd) -> Result<(), Errno> {
     attach(mount.as_fd(), PROC)?;
     guard()
 }
@@ -41,7 +45,8 @@ fn guard() -> Result<(), Errno> {
     while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name();
-        let is_own = name.to_bytes().first().is_none_or(|byte| byte.is_ascii_digit() || *byte == b'.');
+        let is_own =
+            name.to_bytes().first().is_none_or(|byte| byte.is_ascii_digit() || *byte == b'.');
         if is_own || entry.file_type() == FileType::Symlink {
             continue;
         }
@@ -60,7 +65,11 @@ fn is_writable(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
 }
 
 /// Puts something over an entry that cannot be changed.
-fn cover(top: BorrowedFd<'_>, name: &CStr, (at, with): (BorrowedFd<'_>, &CStr)) -> Result<(), Errno> {
+fn cover(
+    top: BorrowedFd<'_>,
+    name: &CStr,
+    (at, with): (BorrowedFd<'_>, &CStr),
+) -> Result<(), Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let mount = open_tree(at, with, flags)?;
     let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;

@@ -59,7 +59,7 @@ impl Serving<'_> {
                 let findings = self.told.findings.and(self.made.findings).number();
                 let [files, processes, file_size, memory] = self.told.limits;
                 let numbers = [
-                    self.made.home as i64,
+                    0,
                     self.device() as i64,
                     unheard.into(),
                     caches,

@@ -32,12 +32,11 @@ pub(crate) enum Step {
     ReadOnlyLayers,
     Directory,
     Root,
-    Compose,
+    Place,
     Pivot,
     Private,
     Devices,
     Proc,
-    Home,
     Hidden,
     Target,
     Folders,
@@ -52,19 +51,18 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Descriptors,
         Self::Stage,
         Self::Layers,
         Self::ReadOnlyLayers,
         Self::Directory,
         Self::Root,
-        Self::Compose,
+        Self::Place,
         Self::Pivot,
         Self::Private,
         Self::Devices,
         Self::Proc,
-        Self::Home,
         Self::Hidden,
         Self::Target,
         Self::Folders,

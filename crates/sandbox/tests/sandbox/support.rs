@@ -39,6 +39,7 @@ fn open_up(dir: &Path) {
 /// A folder with a layer of one file, and an empty upper.
 pub(crate) struct Scene {
     pub(crate) folder: Folder,
+    pub(crate) shown: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
@@ -77,6 +78,7 @@ impl Scene {
         fs::write(folder.path().join("lower/file"), "below\n").unwrap();
         Self {
             folder,
+            shown: ["/usr", "/bin", "/lib", "/lib64", "/etc", "/sys"].map(Into::into).to_vec(),
             home: None,
             hidden: Vec::new(),
             network: Network::None,
@@ -131,6 +133,7 @@ impl Scene {
                 folders: Vec::new(),
                 covered: None,
             },
+            shown: self.shown.clone(),
             home: self.home.clone(),
             hidden: self.hidden.clone(),
             caches: Vec::new(),

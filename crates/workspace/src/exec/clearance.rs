@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use offshoot_policy::{Context, Policy, Verdict};
+use offshoot_profile::Profile;
 use offshoot_sandbox::Stdin;
 use offshoot_store::Id;
 
@@ -180,11 +181,13 @@ pub(super) struct Surroundings<'a> {
     pub(super) cwd: &'a Path,
     /// The user's home.
     pub(super) user_home: Option<&'a Path>,
+    /// What it may read, reach and use.
+    pub(super) profile: &'a Profile,
 }
 
 impl Surroundings<'_> {
     fn context(&self, request: &ExecutionRequest) -> Context {
-        let Self { vault: _, policy: _, workspace, folders, cwd, user_home } = *self;
+        let Self { vault: _, policy: _, workspace, folders, cwd, user_home, profile: _ } = *self;
         context_of(request, &CommandPaths { workspace, folders, cwd, user_home })
     }
 }
@@ -229,6 +232,8 @@ fn digest(
         place,
         checkpoint,
         network,
+        sandbox,
+        show,
         driver,
         verify,
         patch,
@@ -305,6 +310,9 @@ fn digest(
         }
     }
     feed.word(&(timeout, checkpoint, network, driver, wait));
+    feed.list(sandbox, |feed, name| feed.os(name));
+    feed.list(show, |feed, path| feed.os(path));
+    feed.word(surroundings.profile);
     feed.word(actor);
     RequestDigest(*feed.0.finalize().as_bytes())
 }

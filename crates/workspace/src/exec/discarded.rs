@@ -4,14 +4,15 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
-use offshoot_sandbox::{DiscardedDirectory, Ended, Keeper};
+use offshoot_sandbox::{DiscardedDirectory, Ended, Keeper, WrittenFile};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 
 use super::envelope::DiscardedFiles;
 use super::runtime::{Execution, ProxyRuntime};
+use super::sight::Sight;
 use crate::cache::tool_directories;
 
 /// At most so many paths are named.
@@ -28,19 +29,22 @@ impl ProxyRuntime<'_> {
         execution: &Execution<'_>,
         ended: &Ended,
         folders: &[PathBuf],
+        sight: &Sight,
     ) -> DiscardedFiles {
         let Execution { request, result } = execution;
         let (Some(in_force), Some(project)) = (&result.in_force, &result.mountpoint) else {
             return DiscardedFiles::default();
         };
-        let user_home = self.options.user_home.as_deref();
+        let user_home = self.options.viewer.home.as_deref();
         let user_home = user_home.and_then(|home| home.canonicalize().ok());
         let mut directories = tool_directories(&request.environment);
         directories.extend(folders.iter().chain(&self.options.hidden).cloned());
         // Another directory that is thrown away is looked at by itself.
         directories.extend(in_force.scratch.iter().map(|scratch| scratch.path.clone()));
         directories.push(project.clone());
-        find(&ended.keeper, &in_force.scratch, &Ignored { user_home, directories }, project)
+        directories.extend(sight.shown());
+        let copies = sight.copies().collect();
+        find(&ended.keeper, &in_force.scratch, &Ignored { user_home, directories, copies }, project)
     }
 }
 
@@ -51,6 +55,8 @@ struct Ignored {
     user_home: Option<PathBuf>,
     /// Directories that are kept, hidden, or full of what tools can get again.
     directories: Vec<PathBuf>,
+    /// Files that were there when the command started.
+    copies: Vec<WrittenFile>,
 }
 
 impl Ignored {
@@ -60,6 +66,18 @@ impl Ignored {
         let is_state =
             || name.starts_with(b".") && (kind == FileType::Directory || !is_setting(path, name));
         in_home && is_state() || self.directories.iter().any(|directory| path == directory)
+    }
+
+    /// Whether a file is still what was put there.
+    fn is_unchanged(&self, directory: &OwnedFd, name: &OsStr, path: &Path) -> bool {
+        let Some(copy) = self.copies.iter().find(|copy| copy.path == path) else { return false };
+        let Ok(now) = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { return false };
+        let time = copy.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        now.st_size == copy.content.len() as i64
+            && time.is_some_and(|time| {
+                (time.as_secs() as i64, time.subsec_nanos() as i64)
+                    == (now.st_mtime, now.st_mtime_nsec as i64)
+            })
     }
 
     /// Whether a directory is only there, or may only be there, because something that is left out lies in it.
@@ -125,7 +143,7 @@ impl Walk<'_> {
                 continue;
             }
             if kind != FileType::Directory {
-                if !is_unchanged(directory, &name, &path) {
+                if !self.ignored.is_unchanged(directory, &name, &path) {
                     self.count += 1;
                     self.found.push(path);
                 }
@@ -176,14 +194,4 @@ impl Walk<'_> {
 fn open(at: &OwnedFd, name: &OsStr) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(at, name, flags, Mode::empty()).ok()
-}
-
-/// Whether a file was opened for writing and is still what the host has.
-fn is_unchanged(directory: &OwnedFd, name: &OsStr, on_host: &Path) -> bool {
-    let Ok(before) = fs::symlink_metadata(on_host) else { return false };
-    let Ok(now) = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { return false };
-    let time = (now.st_mtime, now.st_mtime_nsec as i64);
-    now.st_mode == before.mode()
-        && now.st_size == before.size() as i64
-        && time == (before.mtime(), before.mtime_nsec())
 }

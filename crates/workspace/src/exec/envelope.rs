@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
+use offshoot_profile::Profile;
 use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState};
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
@@ -78,6 +79,8 @@ pub struct ExecutionResult {
     pub patch: Option<Vec<u8>>,
     /// What was decided.
     pub decision: Option<Verdict>,
+    /// What it may read, reach and use.
+    pub profile: Option<Profile>,
     /// Its time was over before it was.
     pub timed_out: bool,
     /// The caller was interrupted.
@@ -132,6 +135,7 @@ impl ExecutionResult {
             changes: Vec::new(),
             patch: None,
             decision: None,
+            profile: None,
             timed_out: false,
             interrupted: false,
             driver: None,

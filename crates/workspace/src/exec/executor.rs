@@ -15,6 +15,7 @@ use super::launch::{Launched, Wanted, launch};
 use super::options::RuntimeOptions;
 use super::prompt::{self, MarkedShell};
 use super::request::ExecutionRequest;
+use super::sight::Sight;
 use crate::error::Result;
 
 /// Who is told about an exec while it goes on.
@@ -68,17 +69,19 @@ impl<'a> CommandExecutor<'a> {
         vault: &'v Vault,
         request: &mut ExecutionRequest,
         wanted: &Wanted,
-        caches: Vec<CacheMount>,
+        (sight, caches): (&Sight, Vec<CacheMount>),
         result: &ExecutionResult,
     ) -> Result<Launched<'v>> {
-        let (command, files) = self.command(request, result);
+        let (command, mut files) = self.command(request, result);
+        files.extend(sight.copies());
         let spec = Spec {
             workspace: wanted.workspace(),
-            home: self.options.user_home.clone(),
-            hidden: self.options.hidden.clone(),
+            shown: sight.shown(),
+            home: self.options.viewer.home.clone(),
+            hidden: self.options.hidden.iter().chain(&sight.hidden).cloned().collect(),
             caches,
             files,
-            network: request.network,
+            network: request.reach(),
             limits: self.options.limits,
             broker: self.options.broker,
             door: None,

@@ -30,7 +30,7 @@ impl ProxyRuntime<'_> {
         let executor = CommandExecutor::new(self.options);
         let (command, _) = executor.command(request, result);
         result.state = State::Executing;
-        let joined = match offshoot_sandbox::join(&door, &command, request.network) {
+        let joined = match offshoot_sandbox::join(&door, &command, request.reach()) {
             Err(SandboxError::Lost) => {
                 // Whoever is asked next needs it.
                 request.terminal = command.terminal;

@@ -11,14 +11,18 @@ use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
 
+use super::profiles::ProfileRules;
+use super::sight::Viewer;
 use crate::cache::CacheRules;
 use crate::error::ServiceError;
 
 /// What is the same for all commands of a process.
 #[derive(Debug)]
 pub struct RuntimeOptions {
-    /// The user's home.
-    pub user_home: Option<PathBuf>,
+    /// Who looks, as far as that says what commands see.
+    pub viewer: Viewer,
+    /// What they may read, reach and use.
+    pub profiles: Arc<ProfileRules>,
     /// What commands see empty: the home of the vaults.
     pub hidden: Vec<PathBuf>,
     /// What a command may use.

@@ -101,5 +101,5 @@ fn fish(workspace: &str) -> MarkedShell {
 }
 
 fn written(name: &str, text: String) -> WrittenFile {
-    WrittenFile { path: Path::new(FOLDER).join(name), content: text.into_bytes() }
+    WrittenFile { path: Path::new(FOLDER).join(name), content: text.into_bytes(), modified: None }
 }

@@ -46,7 +46,11 @@ pub struct ExecutionRequest {
     /// When to make a checkpoint.
     pub checkpoint: CheckpointMode,
     /// What it may reach.
-    pub network: Network,
+    pub network: Option<Network>,
+    /// The profile that it runs by; the user's own where none is named.
+    pub sandbox: Option<String>,
+    /// What of the host it sees beside what the profile lets it see.
+    pub show: Vec<PathBuf>,
     /// How to mount the workspace.
     pub driver: DriverChoice,
     /// Compare the layers of the workspace with its tree first; nothing runs where they differ.
@@ -61,6 +65,13 @@ pub struct ExecutionRequest {
     pub actor: Actor,
     /// How somebody in this process ends it.
     pub cancel: Option<Arc<Cancel>>,
+}
+
+impl ExecutionRequest {
+    /// What it may reach, as far as that was settled.
+    pub fn reach(&self) -> Network {
+        self.network.unwrap_or_default()
+    }
 }
 
 /// What to run.

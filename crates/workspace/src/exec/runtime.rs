@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, candidates};
+use offshoot_profile::Profile;
 use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network};
 use offshoot_sandbox::{InForce, Renames, Requests, SandboxError, Signals};
 use offshoot_store::{Id, ProcessMark, boot_id};
@@ -25,6 +26,7 @@ use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
+use super::sight::Sight;
 use super::unseen;
 use crate::binding::git_warning;
 use crate::cache::may_fetch;
@@ -80,15 +82,18 @@ impl<'a> ProxyRuntime<'a> {
     /// Asks policy whether a request may run, before anything is found or forked for it; the answer where it may not.
     pub fn clear(
         &self,
-        request: ExecutionRequest,
+        mut request: ExecutionRequest,
     ) -> std::result::Result<Cleared, Box<ExecutionEnvelope>> {
         let started = Instant::now();
         let mut result = ExecutionResult::new(request.id, self.name);
         let asked = guarded(|| {
             let folders = self.folders()?;
+            let profile = self.options.profiles.settle(&mut request)?;
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
-            Ok(Clearance::ask(&request, &self.surroundings(&start, &folders)))
+            let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
+            result.profile = Some(profile);
+            Ok(asked)
         });
         match asked {
             Ok(Ok(clearance)) => return Ok(Cleared::new(request, result, clearance, started)),
@@ -121,9 +126,11 @@ impl<'a> ProxyRuntime<'a> {
     ) -> Result<()> {
         let folders = self.folders()?;
         let start = Start::of(execution.request, &folders)?;
-        clearance.check(execution.request, &self.surroundings(&start, &folders))?;
+        let profile = self.options.profiles.settle(execution.request)?;
+        clearance.check(execution.request, &self.surroundings(&start, &folders, &profile))?;
+        let sight = Sight::new(&profile, &self.options.viewer, &execution.request.show);
         quieten(execution.request, &execution.result);
-        if execution.request.network == Network::None {
+        if execution.request.reach() == Network::None {
             give_up_at_once(&mut execution.request.environment);
         }
         execution.advance();
@@ -141,13 +148,13 @@ impl<'a> ProxyRuntime<'a> {
         check_wanted(execution)?;
         execution.advance();
         let wanted = self.wanted(execution, &workspace, start.target, &bindings)?;
-        let mut caches = self.caches(execution, &folders);
+        let mut caches = if profile.caches { self.caches(execution, &folders) } else { None };
         let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
         let mounts = mounts.unwrap_or_default();
         let Execution { request, result } = execution;
-        let launched = executor.start(self.vault, request, &wanted, mounts, result);
+        let launched = executor.start(self.vault, request, &wanted, (&sight, mounts), result);
         let Launched { mut session, running, warnings } = launched.inspect_err(|error| {
             if not_executed(error).is_some() {
                 execution.result.state = State::Executing;
@@ -169,7 +176,7 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
-        execution.result.discarded = self.discarded(execution, &ended, &folders);
+        execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
         let unseen = unseen::warning(&execution.result, &folders);
         execution.result.warnings.extend(unseen);
         execution.advance();
@@ -189,14 +196,20 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// What policy sees beside a request that starts there.
-    fn surroundings<'s>(&'s self, start: &'s Start, folders: &'s [PathBuf]) -> Surroundings<'s> {
+    fn surroundings<'s>(
+        &'s self,
+        start: &'s Start,
+        folders: &'s [PathBuf],
+        profile: &'s Profile,
+    ) -> Surroundings<'s> {
         Surroundings {
             vault: self.vault.id(),
             policy: &self.options.policy,
             workspace: &start.target,
             folders: folders.get(1..).unwrap_or_default(),
             cwd: &start.cwd,
-            user_home: self.options.user_home.as_deref(),
+            user_home: self.options.viewer.home.as_deref(),
+            profile,
         }
     }
 
@@ -347,7 +360,7 @@ impl<'a> ProxyRuntime<'a> {
         let Shown { folders, covered, warnings } =
             folders::shown(self.vault, &before.root, workspace, bindings, command, cwd)?;
         execution.result.warnings.extend(warnings);
-        let user_home = self.options.user_home.as_deref();
+        let user_home = self.options.viewer.home.as_deref();
         let lost = git_warning(self.vault, bindings, user_home, &workspace.name)?;
         execution.result.warnings.extend(lost.filter(|_| !execution.request.read_only));
         let mut near = Vec::new();

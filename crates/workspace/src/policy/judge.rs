@@ -49,7 +49,7 @@ pub(crate) fn context_of(request: &ExecutionRequest, paths: &CommandPaths<'_>) -
         folders: paths.folders.to_vec(),
         cwd: paths.cwd.to_owned(),
         home: paths.user_home.map(Path::to_owned),
-        network: request.network,
+        network: request.reach(),
         read_only: request.read_only,
         terminal: request.terminal.is_some(),
         stdin: request.has_stdin,

@@ -107,7 +107,7 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         stdin: request.has_stdin,
         timeout_ms: request.timeout.duration().map(millis),
         readonly: request.read_only,
-        net: request.network,
+        net: request.reach(),
         workspace,
         from,
         ephemeral,

@@ -28,6 +28,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) net: Network,
     /// Somebody was asked about that.
     pub(crate) asked: bool,
+    /// What the command can reach, where somebody said so.
+    pub(crate) asked_net: Option<Network>,
     /// The setting that says so.
     pub(crate) timeout_key: &'static str,
     /// What it reads.

@@ -4,7 +4,8 @@ use offshoot_protocol::Network;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use offshoot_engine::policy::{EffectCategory, Policy, Verdict, judge};
+use offshoot_engine::policy::{EffectCategory, Verdict, judge};
+use offshoot_engine::sandbox::Rules;
 
 use super::ask::Ask;
 use super::form::Form;
@@ -18,26 +19,27 @@ use crate::terminal;
 pub(super) fn settle(
     ask: &mut Ask<'_>,
     context: &Context,
-    policy: &Policy,
+    rules: &Rules,
     project: Option<&Path>,
     form: Form,
 ) -> Result<()> {
     if let Some(net) = ask.options.net {
-        ask.net = net;
+        (ask.net, ask.asked_net) = (net, Some(net));
         return Ok(());
     }
-    ask.net = context.config().exec.net;
+    ask.net = rules.profiles.profile(ask.options.sandbox.as_deref())?.network;
     if let Some(net) = project.and_then(|project| context.engine.remembered_net(project)) {
-        ask.net = net;
+        (ask.net, ask.asked_net) = (net, Some(net));
     }
     if ask.net == Network::None && asks(context, form) {
         let place = project.unwrap_or(Path::new("/"));
         let verdict =
-            judge(policy, &ask.command, &ask.question(context).context(place, Vec::new())?);
+            judge(&rules.policy, &ask.command, &ask.question(context).context(place, Vec::new())?);
         if verdict.decision.runs()
             && let Some(what) = needing(&verdict)
         {
             ask.net = answer(&what, project, context)?;
+            ask.asked_net = Some(ask.net);
             ask.asked = true;
         }
     }

@@ -23,6 +23,12 @@ pub(crate) struct Options {
     /// Choose what the command can reach [default: exec.net]
     #[arg(long, value_parser = words::<Network>())]
     pub(super) net: Option<Network>,
+    /// Run by this profile, such as strict; `offshoot sandbox show` lists them [default: workspace]
+    #[arg(long, value_name = "PROFILE")]
+    pub(super) sandbox: Option<String>,
+    /// Show the command this file or directory of the host, read-only
+    #[arg(long, value_name = "PATH")]
+    pub(super) show: Vec<PathBuf>,
     /// Make any write to the workspace fail
     #[arg(long)]
     pub(super) read_only: bool,

@@ -26,7 +26,6 @@ pub(super) fn build(
     let mut command = Command::of(ask.command.clone())
         .input(input(ask.input)?)
         .time(ask.time())
-        .network(ask.net)
         .read_only(options.read_only)
         .checkpoint(options.checkpoint)
         .verify(options.verify)
@@ -38,6 +37,17 @@ pub(super) fn build(
     command = options.env.iter().fold(command, |command, item| command.variable(item));
     if ask.session {
         command = command.session(options.can_join());
+    }
+    if let Some(net) = ask.asked_net {
+        command = command.network(net);
+    }
+    if let Some(profile) = &options.sandbox {
+        command = command.sandbox(profile);
+    }
+    for path in &options.show {
+        let path = std::path::absolute(path)
+            .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))?;
+        command = command.show(path);
     }
     if let Some(directory) = &options.cwd {
         command = command.directory(directory);

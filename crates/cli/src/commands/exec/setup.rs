@@ -1,11 +1,10 @@
 //! Finding, or making, the vault that a command runs in.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use offshoot_engine::error::{FurtherHints, ServiceError};
 use offshoot_engine::exec::{self, RuntimeOptions, Signals};
-use offshoot_engine::policy::Policy;
+use offshoot_engine::sandbox::Rules;
 use offshoot_engine::vault::{Belongs, unsure};
 use offshoot_protocol::ErrorBody;
 
@@ -72,15 +71,11 @@ pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<O
     Ok(OpenProject { vault, below, folder })
 }
 
-pub(super) fn options(
-    ask: &Ask<'_>,
-    context: &Context,
-    policy: Arc<Policy>,
-) -> Result<RuntimeOptions> {
+pub(super) fn options(ask: &Ask<'_>, context: &Context, rules: Rules) -> Result<RuntimeOptions> {
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
     let caches = !ask.options.no_cache;
-    Ok(context.engine.runtime_options(policy, caches, Some(signals), explain))
+    Ok(context.engine.runtime_options(rules, caches, Some(signals), explain))
 }
 
 fn explain(error: ServiceError, further: FurtherHints) -> ErrorBody {

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use offshoot_needs::needs;
 use offshoot_protocol::{ExecState, ExitCode};
@@ -47,8 +46,8 @@ impl Site {
 }
 
 fn runtime_options(project: &Project, rules: &[PathBuf]) -> RuntimeOptions {
-    let policy = project.opened().policy(rules).unwrap();
-    project.engine().runtime_options(Arc::clone(&policy), false, None, explain)
+    let rules = project.opened().rules(rules).unwrap();
+    project.engine().runtime_options(rules, false, None, explain)
 }
 
 /// Nothing ran, and no workspace was made for it.

@@ -102,7 +102,7 @@ pub(crate) fn start(
         std::path::absolute(program).map_err(|error| Failed::Start(error).told(program))?;
     let engine = project.engine();
     // The worker reads the rules itself and decides by them. Those that cannot be read are told at once, as on a thread.
-    drop(project.policy(&command.rules)?);
+    drop(project.rules(&command.rules)?);
     let rules = command.rules.iter().map(|path| path_text(path)).collect();
     let caches = command.caches;
     let mut request = engine.request(command, place, None, None);

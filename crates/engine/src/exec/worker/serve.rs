@@ -115,7 +115,7 @@ fn work(
     check(&opened, &exec)?;
     let project = Opened::new(engine, opened, vault.name);
     let rules = rules.iter().map(path).collect::<Option<Vec<PathBuf>>>().ok_or_else(unreadable)?;
-    let policy = project.policy(&rules)?;
+    let rules = project.rules(&rules)?;
     match wait_for(&go, &signals) {
         Waited::Heard(wait) => exec.wait = wait,
         // A host that is gone, or that wants it to end, says nothing about turns.
@@ -127,7 +127,7 @@ fn work(
 
     let answer = |envelope| host.say(Reply::Finished { envelope: Box::new(envelope) });
     let tell = |event| host.tell(event);
-    run(&project, exec, (policy, caches), Some(signals), (&tell, &wheel.room), answer);
+    run(&project, exec, (rules, caches), Some(signals), (&tell, &wheel.room), answer);
     Ok(())
 }
 

@@ -1,6 +1,8 @@
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use offshoot_policy::PolicyOptions;
+use offshoot_profile::Profiles;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_vault::Actor;
 
@@ -27,7 +29,9 @@ fn request() -> ExecutionRequest {
         read_only: true,
         place: ExecutionWorkspace::Workspace("w".to_owned()),
         checkpoint: CheckpointMode::Auto,
-        network: Network::None,
+        network: Some(Network::None),
+        sandbox: None,
+        show: Vec::new(),
         driver: DriverChoice::default(),
         verify: false,
         patch: false,
@@ -38,6 +42,13 @@ fn request() -> ExecutionRequest {
     }
 }
 
+/// The profile that everybody has.
+fn usual() -> &'static Profile {
+    static USUAL: LazyLock<Profile> =
+        LazyLock::new(|| Profiles::load(None).unwrap().usual().clone());
+    &USUAL
+}
+
 fn surroundings<'a>(policy: &'a Policy, folders: &'a [PathBuf]) -> Surroundings<'a> {
     Surroundings {
         vault: ID,
@@ -46,6 +57,7 @@ fn surroundings<'a>(policy: &'a Policy, folders: &'a [PathBuf]) -> Surroundings<
         folders,
         cwd: Path::new("/project"),
         user_home: Some(Path::new("/user")),
+        profile: usual(),
     }
 }
 
@@ -57,7 +69,7 @@ fn a_clearance_is_for_one_request() {
     let now = surroundings(&policy, &[]);
     let clearance = Clearance::ask(&request(), &now).unwrap();
     clearance.check(&request(), &now).unwrap();
-    let alterations: [Alteration<ExecutionRequest>; 28] = [
+    let alterations: [Alteration<ExecutionRequest>; 30] = [
         ("id", |request| request.id = Id::from_bytes([2; 16])),
         ("command", |request| request.command = CommandLine::Shell("ls -l".into())),
         ("no shell", |request| request.command = CommandLine::Argv(vec!["ls".into()])),
@@ -81,7 +93,9 @@ fn a_clearance_is_for_one_request() {
             request.place = ExecutionWorkspace::Fork { from: Some("w".to_owned()), lifetime: None };
         }),
         ("checkpoint", |request| request.checkpoint = CheckpointMode::Never),
-        ("network", |request| request.network = Network::Host),
+        ("network", |request| request.network = Some(Network::Host)),
+        ("sandbox", |request| request.sandbox = Some("strict".to_owned())),
+        ("show", |request| request.show.push("/data".into())),
         ("driver", |request| request.driver = DriverChoice::Copy),
         ("verify", |request| request.verify = true),
         ("patch", |request| request.patch = true),
@@ -108,6 +122,7 @@ fn a_clearance_is_for_one_place_and_one_set_of_rules() {
     let folders = ["/docs".into()];
     let clearance = Clearance::ask(&request(), &surroundings(&policy, &[])).unwrap();
     let elsewhere = Path::new("/elsewhere");
+    let strict = Profiles::load(None).unwrap().get("strict").unwrap().clone();
     let now = || surroundings(&policy, &[]);
     for (what, surroundings) in [
         ("vault", Surroundings { vault: Id::from_bytes([2; 16]), ..now() }),
@@ -116,6 +131,7 @@ fn a_clearance_is_for_one_place_and_one_set_of_rules() {
         ("folders", surroundings(&policy, &folders)),
         ("cwd", Surroundings { cwd: elsewhere, ..now() }),
         ("home", Surroundings { user_home: None, ..now() }),
+        ("profile", Surroundings { profile: &strict, ..now() }),
     ] {
         let checked = clearance.check(&request(), &surroundings);
         assert!(matches!(checked, Err(ServiceError::StaleClearance)), "{what}");

@@ -1,0 +1,296 @@
+//! Files of profiles: those that everybody has, the user's and the project's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use offshoot_vocabulary::{Demand, FileAccess, Network};
+use serde::Deserialize;
+
+use crate::demand::{Demands, Wall};
+use crate::error::ProfileError;
+use crate::profile::Profile;
+use crate::reads::groups;
+
+const BUILT_IN: &str = include_str!("../data/profiles.toml");
+const BUILT_IN_NAME: &str = "profiles.toml";
+/// The profile that others start from.
+const USUAL: &str = "workspace";
+/// Longer chains of profiles that start from one another go in a circle.
+const MOST_STEPS: usize = 32;
+
+/// A file of the user.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileFile {
+    /// The profile that commands get.
+    default: Option<String>,
+    #[serde(default)]
+    profile: BTreeMap<String, Text>,
+}
+
+/// A file of a project.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectFile {
+    /// A profile that the commands of the project get at most.
+    profile: Option<String>,
+    #[serde(default)]
+    narrow: Option<Text>,
+}
+
+/// A profile as it is written: what is not said is as in the one that it starts from.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    about: Option<String>,
+    from: Option<String>,
+    files: Option<FileAccess>,
+    reads: Option<Vec<String>>,
+    #[serde(default)]
+    show: Vec<String>,
+    #[serde(default)]
+    hide: Vec<String>,
+    network: Option<Network>,
+    allow: Option<Vec<String>>,
+    caches: Option<bool>,
+    limits: Option<bool>,
+    widen: Option<bool>,
+    nested_namespaces: Option<bool>,
+    io_uring: Option<bool>,
+    #[serde(default)]
+    walls: BTreeMap<Wall, Demand>,
+}
+
+/// The profiles that there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profiles {
+    all: BTreeMap<String, Profile>,
+    default: String,
+}
+
+/// What a project takes away from the profiles of its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectNarrowing {
+    file: String,
+    profiles: Vec<Profile>,
+}
+
+impl Profiles {
+    /// Those that everybody has, and those of the user's file, by its name and text.
+    pub fn load(user: Option<(&str, &str)>) -> Result<Self, ProfileError> {
+        let mut built_in: ProfileFile = parse(BUILT_IN_NAME, BUILT_IN)?;
+        let mut default = USUAL.to_owned();
+        let mut file = BUILT_IN_NAME;
+        if let Some((name, text)) = user {
+            let own: ProfileFile = parse(name, text)?;
+            file = name;
+            default = own.default.unwrap_or(default);
+            for (profile, text) in own.profile {
+                let below = built_in.profile.remove(&profile);
+                built_in
+                    .profile
+                    .insert(profile, below.map_or(text.clone(), |below| text.over(below)));
+            }
+        }
+        let mut all = BTreeMap::new();
+        for name in built_in.profile.keys() {
+            all.insert(name.clone(), resolve(file, name, &built_in.profile, MOST_STEPS)?);
+        }
+        let known = Self { all, default };
+        known.get(&known.default).map_err(|message| ProfileError::new(file, message))?;
+        Ok(known)
+    }
+
+    /// The profile that commands get where nobody says.
+    pub fn usual(&self) -> &Profile {
+        // It was looked up when the files were read.
+        &self.all[&self.default]
+    }
+
+    /// The profile of that name; otherwise what to say.
+    pub fn get(&self, name: &str) -> Result<&Profile, String> {
+        self.all.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.all.keys().map(String::as_str).collect();
+            format!(
+                "there is no profile \"{}\"; there are {}",
+                name.escape_debug(),
+                names.join(", ")
+            )
+        })
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
+        self.all.values()
+    }
+
+    /// What a project's file takes away.
+    pub fn project(&self, name: &str, text: &str) -> Result<ProjectNarrowing, ProfileError> {
+        let file: ProjectFile = parse(name, text)?;
+        let mut profiles = Vec::new();
+        if let Some(profile) = &file.profile {
+            let found = self.get(profile).map_err(|message| ProfileError::new(name, message))?;
+            profiles.push(found.clone());
+        }
+        if let Some(text) = file.narrow {
+            if text.from.is_some() || text.about.is_some() {
+                return Err(ProfileError::new(name, "[narrow] has neither `from` nor `about`"));
+            }
+            profiles.push(text.apply(name, name, &everything())?);
+        }
+        Ok(ProjectNarrowing { file: name.to_owned(), profiles })
+    }
+}
+
+impl ProjectNarrowing {
+    /// What is left of a profile.
+    pub fn narrow(&self, profile: &Profile) -> Profile {
+        let mut left = profile.clone();
+        for narrower in &self.profiles {
+            left = left.meet(narrower);
+        }
+        if left != *profile {
+            left.name = format!("{} & {}", profile.name, self.file);
+        }
+        left
+    }
+}
+
+/// What nothing is taken away by.
+fn everything() -> Profile {
+    Profile {
+        name: String::new(),
+        about: String::new(),
+        files: FileAccess::Write,
+        reads: BTreeSet::from([crate::ALL.to_owned()]),
+        show: Vec::new(),
+        hide: Vec::new(),
+        network: Network::Host,
+        allow: Vec::new(),
+        caches: true,
+        limits: false,
+        widen: true,
+        nested_namespaces: true,
+        io_uring: true,
+        walls: {
+            let mut walls = Demands::default();
+            walls.set(&Wall::ALL.into_iter().map(|wall| (wall, Demand::Off)).collect());
+            walls
+        },
+    }
+}
+
+fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result<T, ProfileError> {
+    toml::from_str(text).map_err(|error| {
+        let line =
+            error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+        let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+        ProfileError::new(name, format!("{place}{}", error.message()))
+    })
+}
+
+fn resolve(
+    file: &str,
+    name: &str,
+    texts: &BTreeMap<String, Text>,
+    left: usize,
+) -> Result<Profile, ProfileError> {
+    let Some(text) = texts.get(name) else {
+        let names: Vec<&str> = texts.keys().map(String::as_str).collect();
+        let names = names.join(", ");
+        return Err(ProfileError::new(
+            file,
+            format!("there is no profile \"{}\"; there are {names}", name.escape_debug()),
+        ));
+    };
+    if left == 0 {
+        return Err(ProfileError::new(file, format!("profile {name} starts from itself")));
+    }
+    let base = match (&text.from, name) {
+        (Some(from), _) => resolve(file, from, texts, left - 1)?,
+        (None, USUAL) => Profile {
+            reads: BTreeSet::new(),
+            walls: Demands::default(),
+            network: Network::None,
+            limits: true,
+            nested_namespaces: false,
+            io_uring: false,
+            ..everything()
+        },
+        (None, _) => resolve(file, USUAL, texts, left - 1)?,
+    };
+    text.clone().apply(file, name, &base)
+}
+
+impl Text {
+    /// This one, and what another says where this one says nothing.
+    fn over(self, below: Self) -> Self {
+        let mut walls = below.walls;
+        walls.extend(self.walls);
+        Self {
+            about: self.about.or(below.about),
+            from: self.from.or(below.from),
+            files: self.files.or(below.files),
+            reads: self.reads.or(below.reads),
+            show: [below.show, self.show].concat(),
+            hide: [below.hide, self.hide].concat(),
+            network: self.network.or(below.network),
+            allow: self.allow.or(below.allow),
+            caches: self.caches.or(below.caches),
+            limits: self.limits.or(below.limits),
+            widen: self.widen.or(below.widen),
+            nested_namespaces: self.nested_namespaces.or(below.nested_namespaces),
+            io_uring: self.io_uring.or(below.io_uring),
+            walls,
+        }
+    }
+
+    fn apply(self, file: &str, name: &str, base: &Profile) -> Result<Profile, ProfileError> {
+        for group in self.reads.iter().flatten() {
+            if !groups().iter().any(|known| known.name == group) {
+                let names: Vec<&str> = groups().iter().map(|known| known.name).collect();
+                let message = format!(
+                    "profile {name}: `reads` has \"{}\", which is not one of {}; paths belong in `show`",
+                    group.escape_debug(),
+                    names.join(", ")
+                );
+                return Err(ProfileError::new(file, message));
+            }
+        }
+        let is_place = |path: &&String| {
+            path.starts_with('/') || path.starts_with("~/") || path.starts_with('$')
+        };
+        if let Some(path) = self.show.iter().chain(&self.hide).find(|path| !is_place(path)) {
+            let message = format!(
+                "profile {name}: \"{}\" is no place; write an absolute path, `~/NAME` or `$VARIABLE/NAME`",
+                path.escape_debug()
+            );
+            return Err(ProfileError::new(file, message));
+        }
+        let mut walls = base.walls.clone();
+        walls.set(&self.walls);
+        let about = self.about.unwrap_or_else(|| {
+            if self.from.is_some() { String::new() } else { base.about.clone() }
+        });
+        Ok(Profile {
+            name: name.to_owned(),
+            about,
+            files: self.files.unwrap_or(base.files),
+            reads: self
+                .reads
+                .map_or_else(|| base.reads.clone(), |reads| reads.into_iter().collect()),
+            show: [base.show.clone(), self.show].concat(),
+            hide: [base.hide.clone(), self.hide].concat(),
+            network: self.network.unwrap_or(base.network),
+            allow: self.allow.unwrap_or_else(|| base.allow.clone()),
+            caches: self.caches.unwrap_or(base.caches),
+            limits: self.limits.unwrap_or(base.limits),
+            widen: self.widen.unwrap_or(base.widen),
+            nested_namespaces: self.nested_namespaces.unwrap_or(base.nested_namespaces),
+            io_uring: self.io_uring.unwrap_or(base.io_uring),
+            walls,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

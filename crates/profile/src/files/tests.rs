@@ -1,0 +1,89 @@
+use super::*;
+
+fn load(text: &str) -> Result<Profiles, ProfileError> {
+    Profiles::load(Some(("sandbox.toml", text)))
+}
+
+fn message(text: &str) -> String {
+    load(text).unwrap_err().to_string()
+}
+
+#[test]
+fn everybody_has_four_profiles() {
+    let profiles = Profiles::load(None).unwrap();
+    let names: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
+    assert_eq!(names, ["none", "read-only", "strict", "workspace"]);
+    let usual = profiles.usual();
+    assert_eq!(
+        (usual.name.as_str(), usual.network, usual.files),
+        (USUAL, Network::None, FileAccess::Write)
+    );
+    assert!(usual.reads.contains("toolchains") && !usual.is_open() && usual.limits);
+    assert!(usual.walls.iter().all(|(_, demand)| demand != Demand::Off));
+    let strict = profiles.get("strict").unwrap();
+    assert!(!strict.widen && !strict.reads.contains("toolchains"));
+    assert_eq!(strict.walls.of(Wall::Landlock), Demand::Required);
+    assert_eq!(profiles.get("read-only").unwrap().files, FileAccess::Read);
+    let none = profiles.get("none").unwrap();
+    assert!(none.is_open() && none.network == Network::Host && !none.limits);
+    assert!(none.walls.iter().all(|(_, demand)| demand == Demand::Off));
+}
+
+#[test]
+fn a_user_adds_and_changes_profiles() {
+    let text = "default = \"mine\"\n[profile.mine]\nfrom = \"strict\"\nshow = [\"~/models\"]\nwalls = { landlock = \"optional\" }\n[profile.workspace]\nhide = [\"/opt/x\"]\n";
+    let profiles = load(text).unwrap();
+    let mine = profiles.usual();
+    assert_eq!(mine.show, ["~/models"]);
+    assert_eq!(mine.walls.of(Wall::Landlock), Demand::Optional);
+    assert_eq!(mine.walls.of(Wall::Seccomp), Demand::Required);
+    assert!(!mine.widen && mine.hide == ["/opt/x"]);
+    let workspace = profiles.get("workspace").unwrap();
+    assert!(workspace.reads.contains("toolchains") && workspace.hide == ["/opt/x"]);
+}
+
+#[test]
+fn mistakes_are_named() {
+    assert!(
+        message("default = \"x\"").contains("there is no profile \"x\"; there are none, read-only")
+    );
+    assert!(message("[profile.a]\nreads = [\"/data\"]").contains("paths belong in `show`"));
+    assert!(message("[profile.a]\nshow = [\"data\"]").contains("write an absolute path"));
+    assert!(message("[profile.a]\nnetwrk = \"none\"").contains("unknown field `netwrk`"));
+    assert!(
+        message("[profile.a]\nfrom = \"b\"\n[profile.b]\nfrom = \"a\"")
+            .contains("starts from itself")
+    );
+    assert!(message("[profile.a]\nfrom = \"b\"").contains("there is no profile \"b\""));
+    assert!(message("\n\n[profile.a]\nfiles = \"all\"").starts_with("sandbox.toml: line 4: "));
+    assert!(message("[profile.a.walls]\nmoat = \"off\"").contains("moat"));
+}
+
+/// Whatever a project writes, its commands get no more than their user's profile gives.
+#[test]
+fn a_project_can_only_narrow() {
+    let profiles = Profiles::load(None).unwrap();
+    let widest = "profile = \"none\"\n[narrow]\nfiles = \"write\"\nreads = [\"everything\"]\nshow = [\"~/.ssh\"]\nnetwork = \"host\"\nallow = [\"x.example\"]\nlimits = false\nwiden = true\nnested_namespaces = true\nio_uring = true\n[narrow.walls]\nseccomp = \"off\"\nlandlock = \"off\"\n";
+    let wide = profiles.project("offshoot-sandbox.toml", widest).unwrap();
+    for profile in profiles.iter() {
+        assert_eq!(wide.narrow(profile), *profile, "{}", profile.name);
+    }
+    let text = "profile = \"strict\"\n[narrow]\nfiles = \"read\"\nhide = [\"/opt\"]\n";
+    let narrow = profiles.project("offshoot-sandbox.toml", text).unwrap();
+    let left = narrow.narrow(profiles.usual());
+    assert_eq!(left.name, "workspace & offshoot-sandbox.toml");
+    assert_eq!(left.files, FileAccess::Read);
+    assert!(!left.reads.contains("toolchains") && left.reads.contains("system"));
+    assert_eq!((left.hide.as_slice(), left.widen), (["/opt".to_owned()].as_slice(), false));
+    let open = narrow.narrow(profiles.get("none").unwrap());
+    assert!(!open.is_open() && open.network == Network::None && open.limits);
+    assert_eq!(open.walls.of(Wall::Seccomp), Demand::Required);
+}
+
+#[test]
+fn a_project_names_profiles_that_exist() {
+    let profiles = Profiles::load(None).unwrap();
+    let error = profiles.project("p.toml", "profile = \"x\"").unwrap_err();
+    assert!(error.to_string().starts_with("p.toml: there is no profile \"x\""));
+    assert!(profiles.project("p.toml", "[narrow]\nfrom = \"none\"").is_err());
+}

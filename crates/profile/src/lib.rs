@@ -1,0 +1,21 @@
+//! What a command may read, reach and use, as data.
+//!
+//! A [`Profile`] says it as a whole. Those that everybody has are in `data/profiles.toml`; a file of the user adds others or changes them, and a
+//! project's file can only narrow what the user has ([`Profile::meet`]). What there is to read is a table of places, `data/reads.toml`, in
+//! [groups](groups) that profiles name.
+//!
+//! Nothing in here looks at files: it knows places by their names, and others find out what is there.
+
+mod demand;
+mod error;
+mod files;
+mod profile;
+mod reads;
+mod scrub;
+
+pub use demand::{Demands, Wall};
+pub use error::ProfileError;
+pub use files::{Profiles, ProjectNarrowing};
+pub use profile::Profile;
+pub use reads::{ALL, Group, Tool, groups};
+pub use scrub::{Scrubbed, scrub};

@@ -1,0 +1,214 @@
+//! What the root of the inside is made of: a list of places, each after the one that it lies in.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
+use std::fs::{self, FileType};
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::Result;
+use crate::script::c_path;
+
+/// Longer chains of links lead nowhere, as the kernel has it.
+const MOST_LINKS: usize = 40;
+
+/// A place in the new root.
+pub(crate) struct Place {
+    /// From the root on.
+    pub(crate) path: CString,
+    pub(crate) kind: PlaceKind,
+}
+
+impl Place {
+    /// The path without its slash, as seen from the new root before it is the root.
+    pub(crate) fn below(&self) -> &CStr {
+        let bytes = self.path.as_bytes_with_nul();
+        CStr::from_bytes_with_nul(bytes.strip_prefix(b"/").unwrap_or(bytes)).unwrap_or(c"")
+    }
+}
+
+/// What is at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PlaceKind {
+    /// An empty directory, for what lies in it.
+    Directory,
+    /// An empty directory that the command can write to, with this mode.
+    Private(&'static CStr),
+    /// The same, whose changes can be looked at afterwards.
+    Home,
+    /// A directory of the host with all that is in it, read-only.
+    Tree,
+    /// A file of the host, read-only.
+    File,
+    /// A link.
+    Link(CString),
+}
+
+/// The places of a root, as they are found.
+#[derive(Default)]
+pub(crate) struct Layout {
+    places: BTreeMap<PathBuf, PlaceKind>,
+    /// What was looked up already.
+    known: BTreeMap<PathBuf, Option<FileType>>,
+}
+
+impl Layout {
+    /// Adds something that is not the host's.
+    pub(crate) fn add(&mut self, path: &Path, kind: PlaceKind) {
+        for parent in path.ancestors().skip(1).filter(|parent| parent.parent().is_some()) {
+            self.places.entry(parent.to_owned()).or_insert(PlaceKind::Directory);
+        }
+        self.places.insert(path.to_owned(), kind);
+    }
+
+    /// Shows what the host has there, by its own path and by those of the links that lead to it. Nothing where there is nothing, and no pipe,
+    /// socket or device: others listen there.
+    pub(crate) fn show(&mut self, path: &Path) -> Result<()> {
+        let Some(path) = self.reach(path)? else { return Ok(()) };
+        let kind = match self.look(&path) {
+            _ if path.parent().is_none() => return Ok(()),
+            Some(found) if found.is_dir() => PlaceKind::Tree,
+            Some(found) if found.is_file() => PlaceKind::File,
+            _ => return Ok(()),
+        };
+        if matches!(self.places.get(&path), None | Some(PlaceKind::Directory)) {
+            self.add(&path, kind);
+        }
+        Ok(())
+    }
+
+    /// The links at the top of the host: `/bin` on many systems, `/home` on some.
+    pub(crate) fn top_links(&mut self) -> Result<()> {
+        let Ok(entries) = fs::read_dir("/") else { return Ok(()) };
+        for entry in entries.flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                self.link(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A path of the host without links; those on the way to it are added. None where there is nothing.
+    pub(crate) fn reach(&mut self, path: &Path) -> Result<Option<PathBuf>> {
+        self.follow(path, MOST_LINKS)
+    }
+
+    fn follow(&mut self, path: &Path, left: usize) -> Result<Option<PathBuf>> {
+        let mut at = PathBuf::from("/");
+        let mut parts = path.components();
+        while let Some(part) = parts.next() {
+            match part {
+                Component::ParentDir => drop(at.pop()),
+                Component::Normal(name) => at.push(name),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => continue,
+            }
+            match self.look(&at) {
+                None => return Ok(None),
+                Some(found) if found.is_symlink() && left > 0 => {
+                    let Some(target) = self.link(&at)? else { return Ok(None) };
+                    at.pop();
+                    return self.follow(&at.join(target).join(parts.as_path()), left - 1);
+                }
+                Some(found) if found.is_symlink() => return Ok(None),
+                Some(_) => {}
+            }
+        }
+        Ok(Some(at))
+    }
+
+    fn link(&mut self, path: &Path) -> Result<Option<PathBuf>> {
+        let Ok(target) = fs::read_link(path) else { return Ok(None) };
+        self.add(path, PlaceKind::Link(c_path(&target)?));
+        Ok(Some(target))
+    }
+
+    fn look(&mut self, path: &Path) -> Option<FileType> {
+        let look = || fs::symlink_metadata(path).ok().map(|found| found.file_type());
+        *self.known.entry(path.to_owned()).or_insert_with(look)
+    }
+
+    /// The places in order. What lies in a directory of the host is there already.
+    pub(crate) fn finish(self) -> Result<Vec<Place>> {
+        let mut around: Vec<(PathBuf, bool)> = Vec::new();
+        let mut places = Vec::new();
+        for (path, kind) in self.places {
+            while around.last().is_some_and(|(outer, _)| !path.starts_with(outer)) {
+                around.pop();
+            }
+            let in_tree = around.last().is_some_and(|(_, is_tree)| *is_tree);
+            let (is_own, is_tree) = match kind {
+                PlaceKind::Private(_) | PlaceKind::Home => (true, false),
+                PlaceKind::Tree => (false, true),
+                _ => (false, in_tree),
+            };
+            if in_tree && !is_own {
+                continue;
+            }
+            around.push((path.clone(), is_tree));
+            places.push(Place { path: c_path(&path)?, kind });
+        }
+        Ok(places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn paths(layout: Layout) -> Vec<(String, PlaceKind)> {
+        let places = layout.finish().unwrap();
+        places.into_iter().map(|place| (place.path.into_string().unwrap(), place.kind)).collect()
+    }
+
+    #[test]
+    fn every_place_comes_after_what_it_lies_in() {
+        let mut layout = Layout::default();
+        layout.show(Path::new("/usr/bin")).unwrap();
+        layout.add(Path::new("/usr/tmp"), PlaceKind::Private(c"1777"));
+        layout.show(Path::new("/usr")).unwrap();
+        layout.show(Path::new("/usr/lib")).unwrap();
+        let expected = [
+            ("/usr".to_owned(), PlaceKind::Tree),
+            ("/usr/tmp".to_owned(), PlaceKind::Private(c"1777")),
+        ];
+        assert_eq!(paths(layout), expected);
+    }
+
+    #[test]
+    fn links_are_shown_with_what_they_lead_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("there/deep")).unwrap();
+        symlink("there", top.join("first")).unwrap();
+        symlink(top.join("first/deep"), top.join("second")).unwrap();
+        symlink("circle", top.join("circle")).unwrap();
+        let mut layout = Layout::default();
+        for name in ["second", "circle", "absent"] {
+            layout.show(&top.join(name)).unwrap();
+        }
+        let found = paths(layout);
+        let kind = |name: &str| {
+            let path = top.join(name);
+            found.iter().find(|(found, _)| Path::new(found) == path).map(|(_, kind)| kind.clone())
+        };
+        assert_eq!(kind("there/deep"), Some(PlaceKind::Tree));
+        assert_eq!(kind("there"), Some(PlaceKind::Directory));
+        assert_eq!(kind("first"), Some(PlaceKind::Link(c"there".to_owned())));
+        assert!(matches!(kind("second"), Some(PlaceKind::Link(_))));
+        assert_eq!(kind("absent"), None);
+    }
+
+    #[test]
+    fn nobody_listens_at_what_is_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600))
+            .unwrap();
+        let mut layout = Layout::default();
+        layout.show(&pipe).unwrap();
+        layout.show(Path::new("/dev/null")).unwrap();
+        layout.show(Path::new("/")).unwrap();
+        assert!(paths(layout).is_empty());
+    }
+}

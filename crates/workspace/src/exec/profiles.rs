@@ -1,0 +1,50 @@
+//! The profiles that commands run by.
+
+use offshoot_profile::{Profile, Profiles, ProjectNarrowing};
+use offshoot_protocol::{FileAccess, Network};
+
+use super::request::ExecutionRequest;
+use crate::error::{Result, ServiceError};
+
+/// The profiles that commands run by: the user's, and what the project takes away from them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileRules {
+    /// Those that there are.
+    pub profiles: Profiles,
+    /// What projects take away.
+    pub narrowed: Vec<ProjectNarrowing>,
+    /// What the user's settings let commands reach.
+    pub network: Network,
+}
+
+impl ProfileRules {
+    /// The profile for a command that asks for one, or for none in particular.
+    pub fn profile(&self, asked: Option<&str>) -> Result<Profile> {
+        let mut profile = match asked {
+            Some(name) => self.profiles.get(name).map_err(ServiceError::Request)?.clone(),
+            None => self.profiles.usual().clone(),
+        };
+        if profile.widen {
+            profile.network = profile.network.max(self.network);
+        }
+        Ok(self.narrowed.iter().fold(profile, |profile, project| project.narrow(&profile)))
+    }
+
+    /// The profile for a request, which is completed by it.
+    pub(super) fn settle(&self, request: &mut ExecutionRequest) -> Result<Profile> {
+        let mut profile = self.profile(request.sandbox.as_deref())?;
+        let network = request.network.unwrap_or(profile.network);
+        let wider = network > profile.network || !request.show.is_empty();
+        if wider && !profile.widen {
+            let name = &profile.name;
+            let what = if request.show.is_empty() { "a network" } else { "further files" };
+            return Err(ServiceError::Request(format!(
+                "profile {name} cannot be widened, and {what} was asked for"
+            )));
+        }
+        profile.network = network;
+        request.network = Some(network);
+        request.read_only |= profile.files == FileAccess::Read;
+        Ok(profile)
+    }
+}

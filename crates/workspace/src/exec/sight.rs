@@ -1,0 +1,251 @@
+//! What a command sees of the host: the places that a profile names, as far as they are there.
+
+mod explain;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use offshoot_host::read_regular;
+use offshoot_profile::{Group, Profile, Scrubbed, Tool, groups, scrub};
+use offshoot_sandbox::WrittenFile;
+
+pub use explain::{Explanation, Visibility};
+
+/// Larger files are no settings.
+const LARGEST_COPY: u64 = 256 * 1024;
+
+/// The caller as far as it says what can be seen. Variables that were given with a command are no part of it: whoever asks for a command must not
+/// choose by them what it sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Viewer {
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The caller's own variables.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl Viewer {
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        let found = self.variables.iter().rev().find(|(set, _)| set == name);
+        found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// A place of a table as a path; none where its variable is not set.
+    fn path(&self, place: &str) -> Option<PathBuf> {
+        if let Some(below) = place.strip_prefix("~/") {
+            return Some(self.home.as_ref()?.join(below));
+        }
+        let Some(named) = place.strip_prefix('$') else { return Some(PathBuf::from(place)) };
+        let (name, below) = named.split_once('/').unwrap_or((named, ""));
+        let first = self.variable(name)?.as_bytes().split(|byte| *byte == b':').next()?;
+        let path = Path::new(OsStr::from_bytes(first));
+        path.is_absolute()
+            .then(|| if below.is_empty() { path.to_owned() } else { path.join(below) })
+    }
+
+    /// Whether a directory is too much to show because it was named by a variable: the home, or what that lies in.
+    fn holds_home(&self, path: &Path) -> bool {
+        let home = self.home.iter().flat_map(|home| [Some(home.clone()), home.canonicalize().ok()]);
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        home.flatten().any(|home| home.starts_with(&path)) || path.parent().is_none()
+    }
+}
+
+/// Why something is seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It belongs to a group of the table, and there to a tool.
+    Group(&'static str, Option<&'static str>),
+    /// The profile names it.
+    Profile,
+    /// It was asked for with the command.
+    Request,
+}
+
+/// Something that a command sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub source: Source,
+    /// A copy of it; otherwise it is the host's own, read-only.
+    pub copy: Option<Copied>,
+}
+
+/// A copy of a settings file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    content: Vec<u8>,
+    modified: Option<SystemTime>,
+    /// Lines that seemed to hold a credential and are not in it; none where all of it did and there is no copy.
+    pub left_out: Option<usize>,
+}
+
+/// All that a command sees of the host beside its workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// What is there.
+    pub seen: Vec<Seen>,
+    /// What is covered.
+    pub hidden: Vec<PathBuf>,
+    /// There is no end to it.
+    pub everything: bool,
+}
+
+impl Sight {
+    /// What a profile lets a viewer's commands see, with what was asked for besides.
+    pub fn new(profile: &Profile, viewer: &Viewer, asked: &[PathBuf]) -> Self {
+        let mut finder = Finder { viewer, listings: BTreeMap::new(), sight: Self::default() };
+        finder.sight.everything = profile.is_open();
+        for group in groups().iter().filter(|group| profile.reads.contains(group.name)) {
+            finder.group(group);
+        }
+        for place in &profile.show {
+            if let Some(path) = viewer.path(place) {
+                finder.show(path, Source::Profile);
+            }
+        }
+        for path in asked {
+            finder.show(path.clone(), Source::Request);
+        }
+        let hidden = profile.hide.iter().filter_map(|place| viewer.path(place));
+        finder.sight.hidden = hidden.collect();
+        finder.sight
+    }
+
+    /// What the sandbox shows.
+    pub(super) fn shown(&self) -> Vec<PathBuf> {
+        self.seen.iter().filter(|seen| seen.copy.is_none()).map(|seen| seen.path.clone()).collect()
+    }
+
+    /// What the sandbox writes.
+    pub(super) fn copies(&self) -> impl Iterator<Item = WrittenFile> {
+        self.seen.iter().filter_map(|seen| {
+            let copy = seen.copy.as_ref().filter(|copy| copy.left_out.is_some())?;
+            let (content, modified) = (copy.content.clone(), copy.modified);
+            Some(WrittenFile { path: seen.path.clone(), content, modified })
+        })
+    }
+}
+
+struct Finder<'a> {
+    viewer: &'a Viewer,
+    /// Names in directories that many places lie in.
+    listings: BTreeMap<PathBuf, BTreeSet<OsString>>,
+    sight: Sight,
+}
+
+impl Finder<'_> {
+    fn group(&mut self, group: &Group) {
+        let source = Source::Group(group.name, None);
+        for place in group.show {
+            if let Some(path) = self.viewer.path(place) {
+                self.show(path, source.clone());
+            }
+        }
+        for place in group.copy {
+            if let Some(path) = self.viewer.path(place) {
+                self.copy(path, source.clone());
+            }
+        }
+        if let Some(list) = group.variable.and_then(|name| self.viewer.variable(name)) {
+            for directory in list.as_bytes().split(|byte| *byte == b':') {
+                let path = Path::new(OsStr::from_bytes(directory));
+                if path.is_absolute() && !self.viewer.holds_home(path) {
+                    self.show(path.to_owned(), source.clone());
+                }
+            }
+        }
+        for tool in group.tools {
+            self.tool(group.name, tool);
+        }
+    }
+
+    fn tool(&mut self, group: &'static str, tool: &Tool) {
+        let source = Source::Group(group, Some(tool.name));
+        for place in tool.at {
+            let Some(path) = self.viewer.path(place) else { continue };
+            let by_variable = place.starts_with('$');
+            if by_variable && self.viewer.holds_home(&path) {
+                continue;
+            }
+            if tool.show.is_empty() && tool.copy.is_empty() {
+                self.show(path, source.clone());
+            } else if self.may_be_there(&path) {
+                for below in tool.show {
+                    self.show(path.join(below), source.clone());
+                }
+                for below in tool.copy {
+                    self.copy(path.join(below), source.clone());
+                }
+            }
+            if by_variable {
+                return;
+            }
+        }
+    }
+
+    fn show(&mut self, path: PathBuf, source: Source) {
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        if let (Some(start), Some(parent)) = (name.strip_suffix(b"*"), path.parent()) {
+            let starts = |found: &&OsString| found.as_bytes().starts_with(start);
+            let found: Vec<OsString> =
+                self.listing(parent).iter().filter(starts).cloned().collect();
+            for name in found {
+                self.add(parent.join(name), source.clone(), None);
+            }
+        } else if self.may_be_there(&path) && path.symlink_metadata().is_ok() {
+            self.add(path, source, None);
+        }
+    }
+
+    fn copy(&mut self, path: PathBuf, source: Source) {
+        if !self.may_be_there(&path) {
+            return;
+        }
+        let Ok(content) = read_regular(&path, LARGEST_COPY) else { return };
+        let modified =
+            fs::metadata(&path).as_ref().ok().and_then(|found| Metadata::modified(found).ok());
+        let name = path.to_string_lossy();
+        let (content, left_out) = match scrub(&name, &content) {
+            Scrubbed::Whole => (content, Some(0)),
+            Scrubbed::Without(rest, lines) => (rest, Some(lines)),
+            Scrubbed::Nothing => (Vec::new(), None),
+        };
+        self.add(path, source, Some(Copied { content, modified, left_out }));
+    }
+
+    fn add(&mut self, path: PathBuf, source: Source, copy: Option<Copied>) {
+        if !self.sight.seen.iter().any(|seen| seen.path == path) {
+            self.sight.seen.push(Seen { path, source, copy });
+        }
+    }
+
+    /// Whether a path may be there: what lies in `/etc` and in the home is looked up in a list of names, since most places of the table are not there.
+    fn may_be_there(&mut self, path: &Path) -> bool {
+        let (viewer, etc) = (self.viewer, Path::new("/etc"));
+        let home = viewer.home.as_deref();
+        let Some(above) = home.into_iter().chain([etc]).find(|above| path.starts_with(above))
+        else {
+            return true;
+        };
+        let Ok(below) = path.strip_prefix(above) else { return true };
+        let Some(first) = below.components().next() else { return true };
+        self.listing(above).contains(first.as_os_str())
+    }
+
+    fn listing(&mut self, directory: &Path) -> &BTreeSet<OsString> {
+        self.listings.entry(directory.to_owned()).or_insert_with(|| {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name()).collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

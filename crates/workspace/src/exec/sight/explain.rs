@@ -1,0 +1,72 @@
+//! Whether a command sees a path, and why.
+
+use std::path::{Path, PathBuf};
+
+use super::{Seen, Sight, Source};
+
+/// Directories that every command has for itself.
+const PRIVATE: [&str; 5] = ["/tmp", "/var/tmp", "/run", "/dev", "/proc"];
+
+/// Whether a command sees a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// It is part of the workspace.
+    Workspace,
+    /// It is the host's, read-only.
+    Shown,
+    /// It is a copy.
+    Copied,
+    /// A copy would be shown, but all of it seems to be a credential, or cannot be parted from one.
+    Withheld,
+    /// A directory of the command's own is in its place.
+    Private,
+    /// It is covered.
+    Hidden,
+    /// Nothing is there.
+    Absent,
+}
+
+/// Whether a command sees a path, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// Whether.
+    pub visibility: Visibility,
+    /// What makes it seen: the place of the table that it is or lies in.
+    pub by: Option<(PathBuf, Source)>,
+    /// Lines that are not in its copy.
+    pub left_out: usize,
+}
+
+impl Sight {
+    /// Whether a command sees a path, which has no links in it; `folders` are those of its workspace.
+    pub fn explain(&self, path: &Path, home: Option<&Path>, folders: &[PathBuf]) -> Explanation {
+        let plain = |visibility| Explanation { visibility, by: None, left_out: 0 };
+        if folders.iter().any(|folder| path.starts_with(folder)) {
+            return plain(Visibility::Workspace);
+        }
+        if self.hidden.iter().any(|hidden| path.starts_with(hidden)) {
+            return plain(Visibility::Hidden);
+        }
+        let leads_to = |seen: &&Seen| {
+            let target = seen.path.canonicalize().unwrap_or_else(|_| seen.path.clone());
+            path.starts_with(&target) || path.starts_with(&seen.path)
+        };
+        if let Some(seen) = self.seen.iter().find(leads_to) {
+            let visibility = match &seen.copy {
+                None => Visibility::Shown,
+                Some(copy) if copy.left_out.is_none() => Visibility::Withheld,
+                Some(_) => Visibility::Copied,
+            };
+            let left_out = seen.copy.as_ref().and_then(|copy| copy.left_out).unwrap_or(0);
+            let by = Some((seen.path.clone(), seen.source.clone()));
+            return Explanation { visibility, by, left_out };
+        }
+        let is_private = |private: &&str| path.starts_with(private);
+        match () {
+            () if self.everything => plain(Visibility::Shown),
+            () if PRIVATE.iter().any(|private| is_private(private)) => plain(Visibility::Private),
+            () if home.is_some_and(|home| path == home) => plain(Visibility::Private),
+            () => plain(Visibility::Absent),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+use std::os::unix::fs::symlink;
+
+use offshoot_profile::Profiles;
+
+use super::*;
+
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn viewer(&self, variables: &[(&str, &str)]) -> Viewer {
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Viewer { home: Some(self.0.path().to_owned()), variables }
+    }
+}
+
+fn sight(profile: &str, viewer: &Viewer) -> Sight {
+    let profiles = Profiles::load(None).unwrap();
+    Sight::new(profiles.get(profile).unwrap(), viewer, &[])
+}
+
+#[test]
+fn toolchains_of_the_home_are_seen_and_secrets_are_not() {
+    let home = Home::new();
+    for name in [
+        ".cargo/bin/cargo",
+        ".cargo/credentials.toml",
+        ".ssh/id_ed25519",
+        ".rustup/settings.toml",
+        ".aws/credentials",
+        "notes.txt",
+    ] {
+        home.write(name, "x");
+    }
+    let seen = sight("workspace", &home.viewer(&[])).shown();
+    assert!(seen.contains(&home.path(".cargo/bin")) && seen.contains(&home.path(".rustup")));
+    for secret in [".cargo", ".cargo/credentials.toml", ".ssh", ".aws", "notes.txt", ""] {
+        assert!(!seen.contains(&home.path(secret)), "{secret}");
+    }
+    assert!(seen.contains(&PathBuf::from("/usr")));
+    let strict = sight("strict", &home.viewer(&[])).shown();
+    assert!(strict.iter().all(|path| !path.starts_with(home.0.path())));
+}
+
+/// Shown paths are looked for by name in lists of names; a name that ends with a star stands for all that begin like it.
+#[test]
+fn a_star_stands_for_the_rest_of_a_name() {
+    let home = Home::new();
+    home.write(".texlive2026/x", "");
+    home.write(".texliv/x", "");
+    let seen = sight("workspace", &home.viewer(&[])).shown();
+    assert!(seen.contains(&home.path(".texlive2026")) && !seen.contains(&home.path(".texliv")));
+}
+
+#[test]
+fn settings_are_copied_without_credentials() {
+    let home = Home::new();
+    home.write(".gitconfig", "[user]\n\tname = A\n[credential]\n\thelper = store\n");
+    home.write(".m2/settings.xml", "<password>x</password>");
+    let sight = sight("workspace", &home.viewer(&[]));
+    let copies: Vec<WrittenFile> = sight.copies().collect();
+    let git = copies.iter().find(|copy| copy.path == home.path(".gitconfig")).unwrap();
+    assert_eq!(git.content, b"[user]\n\tname = A\n");
+    assert!(!copies.iter().any(|copy| copy.path.ends_with("settings.xml")));
+    let explained = sight.explain(&home.path(".gitconfig"), None, &[]);
+    assert_eq!((explained.visibility, explained.left_out), (Visibility::Copied, 2));
+    let explained = sight.explain(&home.path(".m2/settings.xml"), None, &[]);
+    assert_eq!(explained.visibility, Visibility::Withheld);
+}
+
+/// A variable that names the home, or what the home lies in, would show all of it.
+#[test]
+fn no_variable_shows_the_home() {
+    let home = Home::new();
+    home.write(".ssh/id", "x");
+    home.write("tools/run", "x");
+    symlink(home.0.path(), home.path("round")).unwrap();
+    let (top, round) = (home.0.path().to_str().unwrap(), home.path("round"));
+    let above = home.0.path().parent().unwrap().to_str().unwrap();
+    for named in [top, above, "/", round.to_str().unwrap()] {
+        let list = format!("{named}:{}:relative", home.path("tools").display());
+        let viewer = home.viewer(&[("PATH", &list), ("JAVA_HOME", named), ("NVM_DIR", named)]);
+        let seen = sight("workspace", &viewer).shown();
+        assert!(seen.contains(&home.path("tools")), "{named}");
+        for path in &seen {
+            assert!(!home.path(".ssh").starts_with(path), "{named}: {}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_path_is_explained_by_what_it_lies_in() {
+    let home = Home::new();
+    home.write(".cargo/bin/cargo", "x");
+    let sight = sight("workspace", &home.viewer(&[]));
+    let explained = sight.explain(&home.path(".cargo/bin/cargo"), None, &[]);
+    let by = (home.path(".cargo/bin"), Source::Group("toolchains", Some("rust")));
+    assert_eq!((explained.visibility, explained.by), (Visibility::Shown, Some(by)));
+    let visibility =
+        |path: &Path| sight.explain(path, Some(home.0.path()), &[PathBuf::from("/w")]).visibility;
+    assert_eq!(visibility(Path::new("/usr/bin/env")), Visibility::Shown);
+    assert_eq!(visibility(Path::new("/w/a")), Visibility::Workspace);
+    assert_eq!(visibility(Path::new("/root-of-others/x")), Visibility::Absent);
+    assert_eq!(visibility(Path::new("/etc/shadow")), Visibility::Absent);
+    assert_eq!(visibility(Path::new("/run/docker.sock")), Visibility::Private);
+    assert_eq!(visibility(home.0.path()), Visibility::Private);
+}
