@@ -1,6 +1,7 @@
 //! What the command sees and what it cannot do.
 
 use std::fs;
+use std::path::PathBuf;
 
 use offshoot_sandbox::{HomeView, Limits, Network, Restriction, Status};
 
@@ -38,7 +39,7 @@ fn the_kernels_files_cannot_be_changed() {
                     if (: >> $f) 2>/dev/null; then echo $f can be written; fi
                 done
                 find /proc -maxdepth 1 -not -name '[0-9]*' -not -type l -not -path /proc | while read f; do
-                    chmod g+s,o-r $f 2>/dev/null && echo $f can be changed
+                    chmod $(stat -c %a $f) $f 2>/dev/null && echo $f can be changed
                 done
                 for f in keys kmsg kcore; do test ! -s /proc/$f || cat /proc/$f | head -c 1 | wc -c; done
                 cat /proc/sys/kernel/ostype; head -c 9 /proc/cpuinfo; echo 5 > /proc/self/oom_score_adj";
@@ -110,24 +111,62 @@ fn the_home_is_thrown_away() {
     let mut scene = Scene::new();
     scene.home = Some(home.path().to_owned());
     let text = format!(
-        "cd {} && cat settings && echo theirs > settings && touch new",
+        "cd {} && cat settings; echo theirs > settings && touch new && cat settings",
         home.path().display()
     );
     let outcome = scene.shell(&text);
-    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("mine\n", ""));
+    assert_eq!(outcome.stdout, "theirs\n", "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("No such file"), "{}", outcome.stderr);
     assert_eq!(outcome.in_force.home, HomeView::ThrowAway);
     assert_eq!(fs::read_to_string(home.path().join("settings")).unwrap(), "mine\n");
     assert!(!home.path().join("new").exists());
 }
 
 #[test]
-fn a_home_below_a_private_directory_is_still_there() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("settings"), "mine\n").unwrap();
-    let mut scene = Scene::new();
-    scene.home = Some(home.path().to_owned());
-    let outcome = scene.shell(&format!("cat {}/settings", home.path().display()));
-    assert_eq!(outcome.stdout, "mine\n");
+fn what_is_shown_of_a_home_is_there_and_nothing_else() {
+    for home in [tempfile::tempdir(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))] {
+        let home = home.unwrap();
+        fs::create_dir_all(home.path().join("tools/bin")).unwrap();
+        fs::write(home.path().join("tools/bin/run"), "mine\n").unwrap();
+        fs::write(home.path().join("secret"), "mine\n").unwrap();
+        let mut scene = Scene::new();
+        scene.home = Some(home.path().to_owned());
+        scene.shown.push(home.path().join("tools/bin"));
+        let text = format!(
+            "cd {}; ls -A; ls -A tools; cat tools/bin/run; touch tools/new; touch tools/bin/new 2>&1 | grep -c Read-only",
+            home.path().display()
+        );
+        assert_eq!(scene.shell(&text).stdout, "tools\nbin\nmine\n1\n");
+        assert!(!home.path().join("tools/new").exists());
+    }
+}
+
+/// A program of the host that listens anywhere but in a directory that is shown is not there to talk to.
+#[test]
+fn sockets_and_pipes_of_the_host_are_not_there() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (socket, pipe) = (place.path().join("socket"), place.path().join("pipe"));
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o666)).unwrap();
+    let text = format!(
+        "test -e {0} && echo seen; test -e {1} && echo seen; \
+         python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{0}\")' && echo reached",
+        socket.display(),
+        pipe.display()
+    );
+    let reaches = |shown: &[PathBuf]| {
+        let mut scene = Scene::new();
+        scene.environment = vec![("PATH", "/usr/local/bin:/usr/bin:/bin")];
+        scene.shown.extend_from_slice(shown);
+        scene.shell(&text).stdout
+    };
+    assert_eq!(reaches(&[]), "");
+    // Neither is one of them that is named.
+    assert_eq!(reaches(&[socket.clone(), pipe]), "");
+    assert!(listener.accept().is_err());
+    // The test can tell: with the directory it is reached.
+    assert_eq!(reaches(&[place.path().to_owned()]), "seen\nseen\nreached\n");
 }
 
 #[test]
