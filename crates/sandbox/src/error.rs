@@ -20,6 +20,9 @@ pub enum SandboxError {
         /// The setting that forbids it, where one is known.
         setting: Option<String>,
     },
+    /// Commands cannot have ids of their own here, and it was asked for.
+    #[error("root's commands cannot have ids of their own here: {0}")]
+    Ids(Errno),
     /// The inside could not be made.
     #[error("{step}{}: {errno}{}", at(.path), kernel(.detail))]
     Prepare {
@@ -79,6 +82,9 @@ impl SandboxError {
             ),
             Self::Prepare { step, errno: Errno::PERM, .. } if *step == FRESH_PROC => Some(
                 "a container that hides parts of /proc forbids this; start it with /proc unmasked",
+            ),
+            Self::Ids(_) => Some(
+                "the file system of the vault may know no mounts that translate ids; a profile that has own_ids = \"optional\" does without",
             ),
             Self::OtherNetwork(Network::Host) => Some("join it with --net host"),
             Self::OtherNetwork(Network::None) => {

@@ -7,8 +7,28 @@ use rustix::io::Errno;
 
 use crate::error::{Result, SandboxError};
 
-/// Maps ids of the new namespace to the same ids outside: all of them for who may, else the caller's own.
-pub(crate) fn map(pid: i32) -> Result<()> {
+/// The first id outside of those that root's commands have, and how many there are. Nobody else has them.
+pub(crate) const FIRST: u32 = 0x7000_0000;
+const COUNT: u32 = 0x7000_0000;
+
+/// Whose ids those inside are, outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ids {
+    /// The same as inside.
+    Same,
+    /// Nobody's.
+    Own,
+}
+
+/// Maps ids of the new namespace: to those that nobody has, or to the same ids outside, all of them for who may, else the caller's own.
+pub(crate) fn map(pid: i32, ids: Ids) -> Result<()> {
+    if ids == Ids::Own {
+        let text = format!("0 {FIRST} {COUNT}\n");
+        let written = fs::write(format!("/proc/{pid}/gid_map"), &text)
+            .and_then(|()| fs::write(format!("/proc/{pid}/uid_map"), &text));
+        return written
+            .map_err(|error| refused(Errno::from_io_error(&error).unwrap_or(Errno::PERM)));
+    }
     let all = may_map_all() && map_all(pid).is_ok();
     if !all {
         map_own(pid)?;
@@ -39,6 +59,16 @@ fn all_ids(file: &str) -> std::io::Result<String> {
         }
     }
     Ok(map)
+}
+
+/// Whether commands can have ids of their own: for who may give them any.
+pub(crate) fn can_be_own() -> bool {
+    use rustix::thread::CapabilitySet;
+    let may = || {
+        rustix::thread::capabilities(None)
+            .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
+    };
+    is_host_root() && may_map_all() && may()
 }
 
 /// Whether this is the root of the host itself, and not of a container with users of its own.

@@ -90,17 +90,23 @@ pub enum Restriction {
     NoCoreDumps,
     /// Of `/proc` it can change nothing but its own processes.
     ReadOnlyProc,
+    /// Of the host it sees what is on a list.
+    ListedRoot,
+    /// Root inside is nobody outside.
+    OwnIds,
 }
 
 impl Restriction {
     /// All that there are.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::ReadOnlyRoot,
         Self::NoNewPrivs,
         Self::NoCapabilities,
         Self::MinimalDev,
         Self::NoCoreDumps,
         Self::ReadOnlyProc,
+        Self::ListedRoot,
+        Self::OwnIds,
     ];
 
     /// The word for it.
@@ -112,6 +118,8 @@ impl Restriction {
             Self::MinimalDev => "minimal_dev",
             Self::NoCoreDumps => "no_core_dumps",
             Self::ReadOnlyProc => "read_only_proc",
+            Self::ListedRoot => "listed_root",
+            Self::OwnIds => "own_ids",
         }
     }
 }

@@ -18,14 +18,16 @@ mod serve;
 mod step;
 mod terminal;
 
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+
+use rustix::io::Errno;
 
 use self::descriptors::{DOOR, TOP, let_go_of_streams, place_descriptors, socket};
 pub(crate) use self::findings::UNLIMITED;
 use self::guests::Guests;
 pub(crate) use self::guests::Room;
 pub(crate) use self::step::Step;
-use self::step::{Failure, step};
+use self::step::{Failure, step, step_at};
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
@@ -50,11 +52,19 @@ pub(crate) fn main(
         sys::exit_now(1);
     }
     let socket = socket();
-    match buffer.receive(socket) {
-        Ok(Some(message)) if message.kind == Kind::Go => {}
-        _ => sys::exit_now(1),
+    let mut covers = [const { None }; MOST_COVERS];
+    loop {
+        match buffer.receive(socket) {
+            Ok(Some(message)) if message.kind == Kind::Go => break,
+            Ok(Some(message)) if message.kind == Kind::Cover => {
+                if let Some(cover) = covers.get_mut(message.numbers[0] as usize) {
+                    *cover = message.descriptor;
+                }
+            }
+            _ => sys::exit_now(1),
+        }
     }
-    match run(script, buffer, stack, room) {
+    match run(script, covers, buffer, stack, room) {
         Ok(()) => sys::exit_now(0),
         Err(failure) => {
             let numbers =
@@ -86,12 +96,32 @@ pub(crate) fn keep([socket_inside, top]: [RawFd; 2], buffer: &mut Buffer) {
     sys::exit_now(0)
 }
 
+/// At most so many directories are covered: what is known of them while the inside is made has a fixed size.
+pub(crate) const MOST_COVERS: usize = 32;
+
+/// The mounts that cover directories.
+type Covers = [Option<OwnedFd>; MOST_COVERS];
+
+/// Covers directories with what translates ids, and takes the ids of the inside. Paths to them may be closed to who has those.
+fn take_ids(script: &Script, covers: Covers) -> Result<(), Failure> {
+    if !script.own_ids {
+        return Ok(());
+    }
+    for (at, (place, cover)) in script.covers.iter().zip(covers).enumerate() {
+        let cover = step_at(Step::Cover, at, cover.ok_or(Errno::BADF))?;
+        step_at(Step::Cover, at, detached_mount::attach(cover.as_fd(), place))?;
+    }
+    step(Step::Ids, sys::become_user(0))
+}
+
 fn run(
     script: &Script,
+    covers: Covers,
     buffer: &mut Buffer,
     stack: &mut Stack,
     room: Option<&mut Room>,
 ) -> Result<(), Failure> {
+    take_ids(script, covers)?;
     let made = mounts::make(script)?;
     // What is in this process's memory is the caller's and not for the command to read.
     step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;

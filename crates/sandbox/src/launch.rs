@@ -3,17 +3,20 @@
 mod streams;
 
 use std::ffi::{CString, OsStr};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use offshoot_vocabulary::Network;
-use rustix::fs::{Mode, OFlags};
+use offshoot_vocabulary::{Demand, Network};
+use rustix::fs::{FileType, Mode, OFlags, fchown, fstat};
 use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
 
 use crate::broker::Scene;
+use crate::covers::{self, Cover};
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
+use crate::ids::Ids;
 use crate::in_force::{Findings, InForce, Renames};
 use crate::init::{self, Room, Step, UNLIMITED};
 use crate::keeper::Keeper;
@@ -46,17 +49,72 @@ pub fn launch_noted<E: From<SandboxError>>(
     spec: &Spec,
     note: &mut dyn FnMut(u32) -> Result<(), E>,
 ) -> Result<Running, E> {
-    let (mut running, pid, script) = begin(spec)?;
-    note(pid)?;
-    Ok(go(spec, &mut running, &script, pid as i32).map(|()| running)?)
+    if spec.own_ids != Demand::Off && ids::can_be_own() {
+        let launched = match covers::needed(spec) {
+            Some(covers) => launch_with(spec, Some(covers), note),
+            None => Err(SandboxError::Ids(Errno::XDEV).into()),
+        };
+        match launched {
+            Err(Failed::Sandbox(error))
+                if spec.own_ids == Demand::Optional && about_ids(&error) => {}
+            other => return other.map_err(Failed::into_error),
+        }
+    }
+    launch_with(spec, None, note).map_err(Failed::into_error)
 }
 
-/// Makes the first process, which waits for a word.
-fn begin(spec: &Spec) -> Result<(Running, u32, Script)> {
+/// Whether it may be otherwise where ids are the same outside.
+fn about_ids(error: &SandboxError) -> bool {
+    matches!(error, SandboxError::Ids(_)) || error.is_about_layers()
+}
+
+/// Who did not want it: the system, or who was told.
+enum Failed<E> {
+    Sandbox(SandboxError),
+    Note(E),
+}
+
+impl<E> From<SandboxError> for Failed<E> {
+    fn from(error: SandboxError) -> Self {
+        Self::Sandbox(error)
+    }
+}
+
+impl<E: From<SandboxError>> Failed<E> {
+    fn into_error(self) -> E {
+        match self {
+            Self::Sandbox(error) => error.into(),
+            Self::Note(error) => error,
+        }
+    }
+}
+
+fn launch_with<E>(
+    spec: &Spec,
+    covers: Option<Vec<Cover>>,
+    note: &mut dyn FnMut(u32) -> Result<(), E>,
+) -> Result<Running, Failed<E>> {
+    let Begun { mut running, pid, script, covers } = begin(spec, covers)?;
+    note(pid).map_err(Failed::Note)?;
+    go(spec, &mut running, &script, covers, pid as i32)?;
+    Ok(running)
+}
+
+/// The first process of a command, which waits for a word.
+struct Begun {
+    running: Running,
+    pid: u32,
+    script: Script,
+    /// What is covered for it; none where its ids are the same outside.
+    covers: Option<Vec<Cover>>,
+}
+
+/// Makes the first process, with ids of its own where directories are covered for that.
+fn begin(spec: &Spec, mut covers: Option<Vec<Cover>>) -> Result<Begun> {
     let Streams { inside: [stdin, stdout, stderr], outputs, sink } = Streams::new(&spec.command)?;
     let (socket, socket_inside) = message::pair().map_err(system("cannot make a socket"))?;
     let inside = [&stdin, &stdout, &stderr, &socket_inside];
-    let script = Script::new(spec, inside.map(|fd| fd.as_raw_fd()))?;
+    let script = Script::new(spec, covers.as_deref(), inside.map(|fd| fd.as_raw_fd()))?;
     let (mut buffer, mut stack) = (Buffer::new(), Stack::new());
     let namespaces = namespaces(spec.network);
     let flags = namespaces.iter().fold(0, |flags, (_, flag)| flags | *flag as u64);
@@ -64,17 +122,51 @@ fn begin(spec: &Spec) -> Result<(Running, u32, Script)> {
     let child =
         sys::clone(flags, &mut || init::main(&script, &mut buffer, &mut stack, room.as_mut()));
     let child = child.map_err(ids::refused)?;
+    if covers.is_some() {
+        give_away([&stdin, &stdout, &stderr]).map_err(SandboxError::Ids)?;
+    }
     drop((stdin, stdout, stderr, socket_inside));
     let feed = sink.map(|sink| Feed::new(sink, &spec.command.stdin)).transpose();
     let feed = feed.map_err(system("cannot pass standard input on"))?;
     let mut running = Running::new(Some(child.pidfd), socket, outputs, feed);
     running.in_force.namespaces = namespaces.iter().map(|(name, _)| *name).collect();
-    ids::map(child.pid)?;
-    Ok((running, child.pid.unsigned_abs(), script))
+    ids::map(child.pid, if covers.is_some() { Ids::Own } else { Ids::Same })?;
+    if let Some(covers) = &mut covers {
+        cover(covers, &mut running, child.pid).map_err(SandboxError::Ids)?;
+    }
+    Ok(Begun { running, pid: child.pid.unsigned_abs(), script, covers })
+}
+
+/// Makes pipes those of the command's user, who can then open them again by their names in `/proc`.
+fn give_away(pipes: [&OwnedFd; 3]) -> Result<(), Errno> {
+    for pipe in pipes {
+        if FileType::from_raw_mode(fstat(pipe)?.st_mode) == FileType::Fifo {
+            let (user, group) = (Uid::from_raw(ids::FIRST), Gid::from_raw(ids::FIRST));
+            fchown(pipe, Some(user), Some(group))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the mounts that translate ids, and hands them to the init.
+fn cover(covers: &mut [Cover], running: &mut Running, pid: i32) -> Result<(), Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let namespace = rustix::fs::open(format!("/proc/{pid}/ns/user"), flags, Mode::empty())?;
+    for (at, cover) in covers.iter_mut().enumerate() {
+        let mount = cover.make(namespace.as_fd())?;
+        running.hand_over(Kind::Cover, at as i64, mount)?;
+    }
+    Ok(())
 }
 
 /// Gives the word, and waits until the command runs.
-fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<()> {
+fn go(
+    spec: &Spec,
+    running: &mut Running,
+    script: &Script,
+    covers: Option<Vec<Cover>>,
+    pid: i32,
+) -> Result<()> {
     let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();
     running.say(Kind::Go)?;
     let started = await_start(running, script, &program)?;
@@ -83,7 +175,8 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
             running.brokers.scene = Some(Arc::new(Scene {
                 device: started.device,
                 init: pid,
-                upper: upper(&spec.workspace.files),
+                own_ids: covers.is_some(),
+                upper: upper(&spec.workspace.files, covers.as_deref()),
                 places: places(&spec.workspace),
                 moving: Mutex::new(()),
             }));
@@ -133,7 +226,7 @@ pub fn keep(directory: &Path) -> Result<Keeper> {
     let child = child.map_err(ids::refused)?;
     drop((inside, top));
     let keeper = Keeper::new(socket, child.pidfd);
-    ids::map(child.pid)?;
+    ids::map(child.pid, Ids::Same)?;
     keeper.go().map_err(|_| SandboxError::Lost)?;
     Ok(keeper)
 }
@@ -145,12 +238,18 @@ fn places(workspace: &WorkspaceMount) -> Vec<(PathBuf, PathBuf)> {
     [(workspace.target.clone(), PathBuf::new())].into_iter().chain(folders).collect()
 }
 
-/// The directory that changes go to, to look what is in it.
-fn upper(files: &Files) -> Option<OwnedFd> {
+/// The directory that changes go to, to look what is in it with the command's ids.
+fn upper(files: &Files, covers: Option<&[Cover]>) -> Option<OwnedFd> {
     let Files::Overlay(overlay) = files else { return None };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let upper = overlay.directory.join(&overlay.upper.as_ref()?.directory);
-    rustix::fs::open(upper, flags, Mode::empty()).ok()
+    match covers {
+        None => rustix::fs::open(upper, flags, Mode::empty()).ok(),
+        Some(covers) => {
+            let upper = upper.canonicalize().ok()?;
+            covers.iter().find_map(|cover| cover.open(&upper))
+        }
+    }
 }
 
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
@@ -239,6 +338,8 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
     let Some(step) = step else { return ("cannot start the sandbox", None) };
     match step {
         Step::Descriptors => ("cannot place descriptors", None),
+        Step::Cover => ("cannot translate ids of", script.covers.get(index).and_then(path)),
+        Step::Ids => ("cannot take ids of its own", None),
         Step::Stage => ("cannot enter", path(&script.stage)),
         Step::Layers => (LAYERS, path(&script.stage)),
         Step::ReadOnlyLayers => (READ_ONLY_LAYERS, path(&script.stage)),

@@ -11,6 +11,7 @@
 mod bell;
 mod broker;
 mod cancel;
+mod covers;
 mod error;
 mod ids;
 mod in_force;
@@ -35,7 +36,7 @@ pub use in_force::{DiscardedDirectory, InForce, Renames, Restriction};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
-pub use offshoot_vocabulary::{HomeView, Network};
+pub use offshoot_vocabulary::{Demand, HomeView, Network};
 pub use probe::{attempt, read_through};
 pub use room::{Room, Stream};
 pub use running::{Ended, Observer, Running, Status, Timeout, Usage};

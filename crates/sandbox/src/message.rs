@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     /// To the init, from one who joins: run this. Numbers: how many places the program may be at, arguments and variables;
     /// bytes: all of them and the directory to start in, each ended by NUL.
     Join = 6,
+    /// To the init: a mount that covers a directory. Numbers: which; with a descriptor.
+    Cover = 7,
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
     /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, why its renames are
@@ -75,7 +77,7 @@ pub(crate) enum Top {
 impl Kind {
     fn from_number(number: u8) -> Option<Self> {
         use Kind::*;
-        let to_init = [Go, Terminate, Kill, Open, Leave, Join];
+        let to_init = [Go, Terminate, Kill, Open, Leave, Join, Cover];
         let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet, Asked];
         let about_guests = [Terminal, Waiting, Full];
         let mut all = to_init.into_iter().chain(from_inside).chain(about_guests);

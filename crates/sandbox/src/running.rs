@@ -4,7 +4,7 @@ mod ending;
 mod feed;
 mod terminal;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -158,6 +158,17 @@ impl Running {
         let socket = self.socket.as_ref().ok_or(SandboxError::Lost)?;
         let sent = self.buffer.send(socket.as_fd(), kind, &[], b"", None);
         sent.map_err(|_| SandboxError::Lost)
+    }
+
+    /// Says something and gives a descriptor along.
+    pub(crate) fn hand_over(
+        &mut self,
+        kind: Kind,
+        number: i64,
+        descriptor: BorrowedFd<'_>,
+    ) -> Result<(), Errno> {
+        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
+        self.buffer.send(socket.as_fd(), kind, &[number], b"", Some(descriptor))
     }
 
     pub(crate) fn hear(&mut self) -> Result<Option<Message<'_>>> {

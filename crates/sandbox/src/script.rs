@@ -10,6 +10,7 @@ use offshoot_vocabulary::{HomeView, Network};
 use rustix::fs::{Timespec, Timestamps};
 use rustix::termios::{Termios, Winsize};
 
+use crate::covers::Cover;
 use crate::error::{Result, SandboxError, system};
 use crate::in_force::DiscardedDirectory;
 use crate::layout::{Layout, Place, PlaceKind};
@@ -33,6 +34,9 @@ pub(crate) struct Script {
     pub(crate) stage: CString,
     pub(crate) files: FilesScript,
     pub(crate) read_only: bool,
+    /// Directories to be covered by mounts that translate ids; without any, ids are the same outside.
+    pub(crate) covers: Vec<CString>,
+    pub(crate) own_ids: bool,
     /// What the root is made of.
     pub(crate) places: Vec<Place>,
     /// The user's home.
@@ -128,7 +132,11 @@ pub(crate) struct WrittenScript {
 }
 
 impl Script {
-    pub(crate) fn new(spec: &Spec, descriptors: [RawFd; 4]) -> Result<Self> {
+    pub(crate) fn new(
+        spec: &Spec,
+        covers: Option<&[Cover]>,
+        descriptors: [RawFd; 4],
+    ) -> Result<Self> {
         let workspace = &spec.workspace;
         let (stage, files) = files(&workspace.files)?;
         let private = private_directories();
@@ -147,6 +155,8 @@ impl Script {
             stage: c_path(&stage)?,
             files,
             read_only: workspace.read_only,
+            covers: covers.into_iter().flatten().map(|cover| cover.place.clone()).collect(),
+            own_ids: covers.is_some(),
             places: places(spec, &private, home.as_deref())?,
             home: home.as_deref().map(c_path).transpose()?,
             home_view,

@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use offshoot_vocabulary::Network;
+use offshoot_vocabulary::{Demand, Network};
+
 /// Everything about one confined command.
 #[derive(Debug)]
 pub struct Spec {
@@ -21,6 +22,8 @@ pub struct Spec {
     pub caches: Vec<CacheMount>,
     /// Files of the command's own.
     pub files: Vec<WrittenFile>,
+    /// Root's commands have ids that nobody has outside.
+    pub own_ids: Demand,
     /// What it can reach.
     pub network: Network,
     /// What it may use.

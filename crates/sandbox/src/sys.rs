@@ -100,6 +100,44 @@ pub(crate) fn restrict_mounts(mount: BorrowedFd<'_>, attributes: u64) -> Result<
     mount_setattr(mount.as_raw_fd(), c"", flags, attributes)
 }
 
+/// Has a mount translate ids by the map of a user namespace.
+pub(crate) fn translate_ids(mount: BorrowedFd<'_>, ids: BorrowedFd<'_>) -> Result<(), Errno> {
+    let attr = MountAttr {
+        attr_set: libc::MOUNT_ATTR_IDMAP,
+        attr_clr: 0,
+        propagation: libc::MS_PRIVATE,
+        userns_fd: ids.as_raw_fd() as u64,
+    };
+    set_attr(mount.as_raw_fd(), c"", libc::AT_EMPTY_PATH, &attr)
+}
+
+/// Makes a user and a group this process's own, and no others.
+pub(crate) fn become_user(id: u32) -> Result<(), Errno> {
+    let nobody: *const libc::gid_t = ptr::null();
+    // SAFETY: takes numbers, and a list of none. The wrappers of the C library would change all threads.
+    unsafe {
+        check(libc::syscall(libc::SYS_setgroups, 0usize, nobody))?;
+        check(libc::syscall(libc::SYS_setresgid, id, id, id))?;
+        check(libc::syscall(libc::SYS_setresuid, id, id, id))?;
+    }
+    Ok(())
+}
+
+/// Has this thread reach files as a user and a group, and no others.
+pub(crate) fn reach_files_as(id: u32) -> Result<(), Errno> {
+    const ASK: c_long = -1;
+    let nobody: *const libc::gid_t = ptr::null();
+    // SAFETY: takes numbers, and a list of none. The wrappers of the C library would change all threads.
+    let taken = unsafe {
+        check(libc::syscall(libc::SYS_setgroups, 0usize, nobody))?;
+        libc::syscall(libc::SYS_setfsgid, id);
+        libc::syscall(libc::SYS_setfsuid, id);
+        // They answer with what was there before, and say nothing where they refuse.
+        [libc::syscall(libc::SYS_setfsgid, ASK), libc::syscall(libc::SYS_setfsuid, ASK)]
+    };
+    if taken == [c_long::from(id); 2] { Ok(()) } else { Err(Errno::PERM) }
+}
+
 /// Sets attributes on the mount at a path alone.
 pub(crate) fn restrict_mount(path: &CStr, attributes: u64) -> Result<(), Errno> {
     mount_setattr(libc::AT_FDCWD, path, 0, attributes)
@@ -108,6 +146,10 @@ pub(crate) fn restrict_mount(path: &CStr, attributes: u64) -> Result<(), Errno> 
 fn mount_setattr(at: RawFd, path: &CStr, flags: c_int, attributes: u64) -> Result<(), Errno> {
     let propagation = libc::MS_PRIVATE;
     let attr = MountAttr { attr_set: attributes, attr_clr: 0, propagation, userns_fd: 0 };
+    set_attr(at, path, flags, &attr)
+}
+
+fn set_attr(at: RawFd, path: &CStr, flags: c_int, attr: &MountAttr) -> Result<(), Errno> {
     // SAFETY: the path ends with NUL, the struct is valid for its size.
     let result = unsafe {
         libc::syscall(
@@ -115,8 +157,8 @@ fn mount_setattr(at: RawFd, path: &CStr, flags: c_int, attributes: u64) -> Resul
             at,
             path.as_ptr(),
             flags as c_uint,
-            &raw const attr,
-            size_of_val(&attr),
+            ptr::from_ref(attr),
+            size_of_val(attr),
         )
     };
     check(result).map(drop)
@@ -128,6 +170,13 @@ pub(crate) fn prctl(option: c_int, first: c_ulong, second: c_ulong) -> Result<()
     // SAFETY: only used with options whose arguments are numbers.
     let result = unsafe { libc::prctl(option, first, second, zero, zero) };
     check(result.into()).map(drop)
+}
+
+/// Whether others of the same user may look into this process.
+pub(crate) fn is_dumpable() -> bool {
+    let zero: c_ulong = 0;
+    // SAFETY: takes numbers and answers with one.
+    unsafe { libc::prctl(libc::PR_GET_DUMPABLE, zero, zero, zero, zero) == 1 }
 }
 
 /// There is room for so many capabilities.

@@ -20,6 +20,8 @@ pub(crate) struct Scene {
     pub(crate) device: u64,
     /// The first process inside, whose children are all others.
     pub(crate) init: i32,
+    /// The command has ids of its own.
+    pub(crate) own_ids: bool,
     /// The directory that changes go to, where it can be reached from here.
     pub(crate) upper: Option<OwnedFd>,
     /// Where the command sees directories of its workspace, each with its path in the workspace.

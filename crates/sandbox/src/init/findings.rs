@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use rustix::fs::StatVfsMountFlags;
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities, no_new_privs};
 
@@ -18,6 +18,8 @@ pub(super) fn of_mounts(target: &CStr, devices: bool) -> Findings {
     found.add(Restriction::ReadOnlyRoot, is_read_only(c"/"));
     found.add(Restriction::MinimalDev, devices);
     found.add(Restriction::ReadOnlyProc, is_read_only(c"/proc/sys"));
+    found.add(Restriction::ListedRoot, is_composed(c"/"));
+    found.add(Restriction::OwnIds, is_nobody_outside());
     found.add_writable(!is_read_only(target));
     found
 }
@@ -42,6 +44,25 @@ pub(super) fn limits() -> [i64; 4] {
 
 fn is_read_only(path: &CStr) -> bool {
     rustix::fs::statvfs(path).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// Whether a root was made for the command: the host has no such file system at its top.
+fn is_composed(path: &CStr) -> bool {
+    const TMPFS: u64 = 0x0102_1994;
+    rustix::fs::statfs(path).is_ok_and(|found| found.f_type.cast_unsigned() == TMPFS)
+}
+
+/// Whether root inside is another user outside: the first line of the map begins with both.
+fn is_nobody_outside() -> bool {
+    let mut text = [0u8; 64];
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(c"/proc/self/uid_map", flags, Mode::empty()) else {
+        return false;
+    };
+    let Ok(length) = rustix::io::read(&file, &mut text) else { return false };
+    let words = text[..length].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let mut words = words.take(2);
+    words.next() == Some(b"0") && words.next().is_some_and(|outside| outside != b"0")
 }
 
 /// Whether there is none, and none can come back by executing something.

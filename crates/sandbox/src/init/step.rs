@@ -27,6 +27,8 @@ impl Detail {
 #[repr(u8)]
 pub(crate) enum Step {
     Descriptors,
+    Cover,
+    Ids,
     Stage,
     Layers,
     ReadOnlyLayers,
@@ -51,8 +53,10 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 24] = [
         Self::Descriptors,
+        Self::Cover,
+        Self::Ids,
         Self::Stage,
         Self::Layers,
         Self::ReadOnlyLayers,

@@ -1,9 +1,10 @@
 //! What the command sees and what it cannot do.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use offshoot_sandbox::{HomeView, Limits, Network, Restriction, Status};
+use offshoot_sandbox::{Demand, HomeView, Limits, Network, Restriction, Status};
 
 use crate::support::Scene;
 
@@ -141,6 +142,34 @@ fn what_is_shown_of_a_home_is_there_and_nothing_else() {
     }
 }
 
+/// A file that only root reads is not read by root's command, even where somebody shows it; with the host's own ids it is.
+#[test]
+fn roots_command_is_nobody_outside() {
+    if !rustix::process::getuid().is_root() {
+        // Whoever is not root has no more rights inside than outside.
+        return;
+    }
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let secret = place.path().join("secret");
+    fs::write(&secret, "for root alone\n").unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let text = format!(
+        "cat {}; id -u; stat -c %u file; touch new; echo there > /dev/stdout",
+        secret.display()
+    );
+    for (own_ids, told) in [(Demand::Required, ""), (Demand::Off, "for root alone\n")] {
+        let mut scene = Scene::new();
+        scene.own_ids = own_ids;
+        scene.shown.push(place.path().to_owned());
+        let outcome = scene.shell(&text);
+        assert_eq!(outcome.stdout, format!("{told}0\n0\nthere\n"), "{}", outcome.stderr);
+        let is_told = outcome.in_force.restrictions.contains(&Restriction::OwnIds);
+        assert_eq!(is_told, own_ids == Demand::Required);
+        assert_eq!(fs::metadata(scene.upper().join("new")).unwrap().uid(), 0);
+    }
+}
+
 /// A program of the host that listens anywhere but in a directory that is shown is not there to talk to.
 #[test]
 fn sockets_and_pipes_of_the_host_are_not_there() {
@@ -158,6 +187,7 @@ fn sockets_and_pipes_of_the_host_are_not_there() {
     let reaches = |shown: &[PathBuf]| {
         let mut scene = Scene::new();
         scene.environment = vec![("PATH", "/usr/local/bin:/usr/bin:/bin")];
+        scene.own_ids = Demand::Off;
         scene.shown.extend_from_slice(shown);
         scene.shell(&text).stdout
     };

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_sandbox::{
-    Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests, SandboxError,
-    Spec, Stdin, Stream, Timeout, UpperDirectories, WorkspaceMount, launch,
+    Demand, Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests,
+    SandboxError, Spec, Stdin, Stream, Timeout, UpperDirectories, WorkspaceMount, launch,
 };
 
 /// A temporary folder that an overlay works in.
@@ -42,6 +42,7 @@ pub(crate) struct Scene {
     pub(crate) shown: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) own_ids: Demand,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) stdin: Option<Vec<u8>>,
@@ -81,6 +82,7 @@ impl Scene {
             shown: ["/usr", "/bin", "/lib", "/lib64", "/etc", "/sys"].map(Into::into).to_vec(),
             home: None,
             hidden: Vec::new(),
+            own_ids: Demand::Optional,
             network: Network::None,
             limits: Limits::default(),
             stdin: None,
@@ -138,6 +140,7 @@ impl Scene {
             hidden: self.hidden.clone(),
             caches: Vec::new(),
             files: Vec::new(),
+            own_ids: self.own_ids,
             network: self.network,
             limits: self.limits,
             broker: self.broker,

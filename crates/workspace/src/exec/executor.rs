@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_profile::Wall;
 use offshoot_sandbox::{
     CacheMount, Ended, Observer, Program, Requests, Room, Running, Spec, Status, Stdin, Stream,
     Timeout, WrittenFile,
@@ -74,6 +75,8 @@ impl<'a> CommandExecutor<'a> {
     ) -> Result<Launched<'v>> {
         let (command, mut files) = self.command(request, result);
         files.extend(sight.copies());
+        let demands = result.profile.as_ref().map(|profile| profile.walls.clone());
+        let demands = demands.unwrap_or_default();
         let spec = Spec {
             workspace: wanted.workspace(),
             shown: sight.shown(),
@@ -81,6 +84,7 @@ impl<'a> CommandExecutor<'a> {
             hidden: self.options.hidden.iter().chain(&sight.hidden).cloned().collect(),
             caches,
             files,
+            own_ids: demands.of(Wall::OwnIds),
             network: request.reach(),
             limits: self.options.limits,
             broker: self.options.broker,
