@@ -31,6 +31,7 @@ mod resolve;
 mod revert;
 mod review;
 mod run;
+mod sandbox;
 mod show;
 mod snapshot;
 mod status;
@@ -138,6 +139,9 @@ pub(crate) enum Command {
     /// Show or change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Show what commands may read, reach and use
+    #[command(subcommand)]
+    Sandbox(sandbox::SandboxCommand),
     /// Check that this machine can run Offshoot
     Doctor(doctor::DoctorArgs),
     /// Print the version
@@ -160,7 +164,14 @@ impl Command {
 
     /// Whether a command says nothing about vaults: it runs also where none can be seen.
     pub(crate) fn needs_no_vault(&self) -> bool {
-        matches!(self, Self::Completions(_) | Self::Man(_) | Self::Config(_) | Self::Doctor(_))
+        matches!(
+            self,
+            Self::Completions(_)
+                | Self::Man(_)
+                | Self::Config(_)
+                | Self::Doctor(_)
+                | Self::Sandbox(_)
+        )
     }
 
     /// The workspace that is named without an option.
@@ -220,6 +231,7 @@ pub(crate) fn run(
         Command::Pull(args) => pull::run(&args, context),
         Command::Policy(command) => policy::run(&command, context),
         Command::Doctor(args) => doctor::run(&args, context),
+        Command::Sandbox(command) => sandbox::run(&command, context),
         Command::Init(args) => init::run(&args, context),
         Command::Binding(command) => binding::run(&command, context),
         Command::Cache(command) => cache::run(&command, context),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use offshoot_host::read_regular;
 use offshoot_policy::Policy;
-pub use offshoot_protocol::{Demand, FileAccess, Network};
+pub use offshoot_protocol::{Demand, FileAccess, Network, Visibility};
 pub use offshoot_workspace::{
     Explanation, Group, Profile, ProfileRules, Profiles, ProjectNarrowing, Seen, Sight, Source,
-    Viewer, Visibility, Wall, groups,
+    Viewer, Wall, groups,
 };
 
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@ use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
     binding, cache, change, commit, exec, file, git, help, history, merge, policy, recover, review,
-    status, tools, vault, workspace,
+    sandbox, status, tools, vault, workspace,
 };
 
 /// The schemas of all documents.
@@ -25,6 +25,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         policy::SCHEMAS,
         recover::SCHEMAS,
         review::SCHEMAS,
+        sandbox::SCHEMAS,
         status::SCHEMAS,
         tools::SCHEMAS,
         vault::SCHEMAS,

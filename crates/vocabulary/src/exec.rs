@@ -169,6 +169,26 @@ words! {
 }
 
 words! {
+    /// Whether a command sees a path.
+    pub enum Visibility {
+        /// It is part of the workspace.
+        Workspace = "workspace",
+        /// It is the host's, read-only.
+        Shown = "shown",
+        /// It is a copy.
+        Copied = "copied",
+        /// A copy would be shown, but it holds what seems to be a credential and cannot be parted from it.
+        Withheld = "withheld",
+        /// A directory of the command's own is in its place.
+        Private = "private",
+        /// It is covered.
+        Hidden = "hidden",
+        /// Nothing is there.
+        Absent = "absent",
+    }
+}
+
+words! {
     /// What a command may do with the files of its workspace.
     pub enum FileAccess {
         /// It sees them.

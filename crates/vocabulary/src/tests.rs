@@ -78,6 +78,7 @@ fn words_are_the_same_everywhere() {
     check::<Demand>();
     check::<FileAccess>();
     check::<HomeView>();
+    check::<Visibility>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();
     check::<Network>();

@@ -1,20 +1,30 @@
 //! `offshoot doctor`: whether this machine is fit for Offshoot, and why not.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use offshoot_engine::machine;
 use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, Text};
 
+use super::sandbox;
 use crate::context::Context;
 use crate::error::{Result, hint};
 use crate::render::{BAD, DIM, GOOD, WARN, paint};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot doctor\n  offshoot doctor --json\n\nExits with 1 if something does not work."
+    after_help = "Examples:\n  offshoot doctor\n  offshoot doctor --json\n  offshoot doctor --explain ~/.ssh    whether commands see a path, and why\n\nExits with 1 if something does not work."
 )]
-pub(crate) struct DoctorArgs {}
+pub(crate) struct DoctorArgs {
+    /// Say whether commands see this path, and why
+    #[arg(long, value_name = "PATH")]
+    explain: Option<PathBuf>,
+}
 
-pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<()> {
+pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<()> {
+    if let Some(path) = &args.explain {
+        return sandbox::explain(path, context);
+    }
     let mut checks = machine::examine(context.registry().dir());
     checks.extend(vaults(context));
     let ok = checks.iter().all(|check| check.state != DoctorState::Problem);

@@ -177,7 +177,7 @@ impl<'a> ProxyRuntime<'a> {
             }
         };
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
-        let unseen = unseen::warning(&execution.result, &folders);
+        let unseen = unseen::warning(&execution.result, &folders, &sight);
         execution.result.warnings.extend(unseen);
         execution.advance();
         observer.sealing();

@@ -13,7 +13,7 @@ use offshoot_host::read_regular;
 use offshoot_profile::{Group, Profile, Scrubbed, Tool, groups, scrub};
 use offshoot_sandbox::WrittenFile;
 
-pub use explain::{Explanation, Visibility};
+pub use explain::Explanation;
 
 /// Larger files are no settings.
 const LARGEST_COPY: u64 = 256 * 1024;
@@ -102,7 +102,10 @@ impl Sight {
     pub fn new(profile: &Profile, viewer: &Viewer, asked: &[PathBuf]) -> Self {
         let mut finder = Finder { viewer, listings: BTreeMap::new(), sight: Self::default() };
         finder.sight.everything = profile.is_open();
-        for group in groups().iter().filter(|group| profile.reads.contains(group.name)) {
+        let wanted = groups().iter().filter(|group| profile.reads.contains(group.name));
+        // What a list names is told of as such; a variable may name the same.
+        let (lists, variables): (Vec<_>, Vec<_>) = wanted.partition(|it| it.variable.is_none());
+        for group in lists.into_iter().chain(variables) {
             finder.group(group);
         }
         for place in &profile.show {

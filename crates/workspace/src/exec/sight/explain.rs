@@ -2,29 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_protocol::Visibility;
+
 use super::{Seen, Sight, Source};
 
 /// Directories that every command has for itself.
 const PRIVATE: [&str; 5] = ["/tmp", "/var/tmp", "/run", "/dev", "/proc"];
-
-/// Whether a command sees a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Visibility {
-    /// It is part of the workspace.
-    Workspace,
-    /// It is the host's, read-only.
-    Shown,
-    /// It is a copy.
-    Copied,
-    /// A copy would be shown, but all of it seems to be a credential, or cannot be parted from one.
-    Withheld,
-    /// A directory of the command's own is in its place.
-    Private,
-    /// It is covered.
-    Hidden,
-    /// Nothing is there.
-    Absent,
-}
 
 /// Whether a command sees a path, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +18,17 @@ pub struct Explanation {
     pub by: Option<(PathBuf, Source)>,
     /// Lines that are not in its copy.
     pub left_out: usize,
+}
+
+impl Seen {
+    /// How it is seen.
+    pub fn visibility(&self) -> Visibility {
+        match &self.copy {
+            None => Visibility::Shown,
+            Some(copy) if copy.left_out.is_none() => Visibility::Withheld,
+            Some(_) => Visibility::Copied,
+        }
+    }
 }
 
 impl Sight {
@@ -52,11 +46,7 @@ impl Sight {
             path.starts_with(&target) || path.starts_with(&seen.path)
         };
         if let Some(seen) = self.seen.iter().find(leads_to) {
-            let visibility = match &seen.copy {
-                None => Visibility::Shown,
-                Some(copy) if copy.left_out.is_none() => Visibility::Withheld,
-                Some(_) => Visibility::Copied,
-            };
+            let visibility = seen.visibility();
             let left_out = seen.copy.as_ref().and_then(|copy| copy.left_out).unwrap_or(0);
             let by = Some((seen.path.clone(), seen.source.clone()));
             return Explanation { visibility, by, left_out };

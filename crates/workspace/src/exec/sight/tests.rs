@@ -1,6 +1,7 @@
 use std::os::unix::fs::symlink;
 
 use offshoot_profile::Profiles;
+use offshoot_protocol::Visibility;
 
 use super::*;
 

@@ -1,0 +1,223 @@
+//! `offshoot sandbox`: what commands may read, reach and use.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use offshoot_engine::sandbox::{Explanation, Profile, ProfileRules, Sight, Source, Viewer};
+use offshoot_protocol::{
+    Network, PathExplanationDoc, ProfileDoc, SandboxShowDoc, SeenPlaceDoc, Text, Visibility,
+};
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::render::{self, DIM, NAME, line, paint, table};
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum SandboxCommand {
+    /// Show a profile: what commands read, reach and use by it
+    #[command(
+        after_help = "Examples:\n  offshoot sandbox show               the profile that commands get here\n  offshoot sandbox show strict\n  offshoot sandbox show --json\n  offshoot doctor --explain ~/.ssh    whether commands see a path, and why"
+    )]
+    Show(ShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Which profile [default: the one that commands get]
+    #[arg(value_name = "PROFILE")]
+    profile: Option<String>,
+}
+
+pub(crate) fn run(command: &SandboxCommand, context: &Context) -> Result<()> {
+    let SandboxCommand::Show(args) = command;
+    let rules = rules(context)?;
+    let profile = rules.profile(args.profile.as_deref())?;
+    let sight = Sight::new(&profile, &context.engine.viewer(), &[]);
+    let summary = |profile: &Profile| (profile.name.clone(), profile.about.clone());
+    let document = SandboxShowDoc {
+        seen: seen(&sight),
+        profiles: rules.profiles.iter().map(summary).collect(),
+        file: context.engine.user_profile_file().map(|path| path_text(&path)),
+        profile: profile_document(&profile),
+    };
+    context.output.data(document, text)
+}
+
+/// The profiles in force where the caller stands.
+fn rules(context: &Context) -> Result<ProfileRules> {
+    let here = std::env::current_dir().ok();
+    let bound = match &here {
+        Some(here) => context.engine.bound_to(here)?.map(|(_, folder)| folder),
+        None => None,
+    };
+    Ok(context.engine.profiles(bound.as_deref())?)
+}
+
+fn profile_document(profile: &Profile) -> ProfileDoc {
+    ProfileDoc {
+        name: profile.name.clone(),
+        about: profile.about.clone(),
+        files: profile.files,
+        reads: profile.reads.iter().cloned().collect(),
+        show: profile.show.clone(),
+        hide: profile.hide.clone(),
+        network: profile.network,
+        caches: profile.caches,
+        limits: profile.limits,
+        widen: profile.widen,
+        nested_namespaces: profile.nested_namespaces,
+        io_uring: profile.io_uring,
+        walls: profile.walls.iter().map(|(wall, of)| (wall.as_str().to_owned(), of)).collect(),
+    }
+}
+
+fn seen(sight: &Sight) -> Vec<SeenPlaceDoc> {
+    let mut places: Vec<SeenPlaceDoc> = sight
+        .seen
+        .iter()
+        .map(|seen| SeenPlaceDoc {
+            path: path_text(&seen.path),
+            visibility: seen.visibility(),
+            why: why(&seen.source),
+            left_out: seen.copy.as_ref().and_then(|copy| copy.left_out).unwrap_or(0),
+        })
+        .collect();
+    places.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+    places
+}
+
+fn why(source: &Source) -> String {
+    match source {
+        Source::Group(group, Some(tool)) => format!("{group}: {tool}"),
+        Source::Group(group, None) => (*group).to_owned(),
+        Source::Profile => "named by the profile".to_owned(),
+        Source::Request => "asked for with the command".to_owned(),
+    }
+}
+
+fn text(document: &SandboxShowDoc) -> String {
+    let profile = &document.profile;
+    let walls: Vec<String> =
+        profile.walls.iter().map(|(wall, demand)| format!("{wall} {demand}")).collect();
+    let list = |items: &[String]| match items {
+        [] => "nothing".to_owned(),
+        items => items.join(", "),
+    };
+    let network = match profile.network {
+        Network::None => "none, but its own loopback interface",
+        Network::Host => "the host's",
+    };
+    let mut text = format!("{}  {}\n", paint(NAME, &profile.name), profile.about);
+    for (what, value) in [
+        ("workspace", profile.files.to_string()),
+        ("reads", list(&profile.reads)),
+        ("shows", list(&profile.show)),
+        ("hides", list(&profile.hide)),
+        ("network", network.to_owned()),
+        ("walls", walls.join(", ")),
+    ] {
+        let what = paint(DIM, &format!("{what:<10}"));
+        text.push_str(&format!("  {what}{}\n", line(&value)));
+    }
+    text.push('\n');
+    let rows = document.seen.iter().map(|place| {
+        let how = match place.visibility {
+            Visibility::Copied if place.left_out > 0 => {
+                format!("copied without {} lines", place.left_out)
+            }
+            other => other.to_string(),
+        };
+        vec![render::text(&place.path), how, paint(DIM, &place.why)]
+    });
+    text.push_str(&table(&["SEEN", "HOW", "WHY"], rows.collect()));
+    text.push('\n');
+    let rows = document.profiles.iter().map(|(name, about)| vec![paint(NAME, name), about.clone()]);
+    text.push_str(&table(&["PROFILE", "WHAT FOR"], rows.collect()));
+    text
+}
+
+/// Whether commands see a path, and why.
+pub(crate) fn explain(path: &Path, context: &Context) -> Result<()> {
+    let rules = rules(context)?;
+    let profile = rules.profile(None)?;
+    let viewer = context.engine.viewer();
+    let sight = Sight::new(&profile, &viewer, &[]);
+    let asked = std::path::absolute(path)
+        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))?;
+    let path = asked.canonicalize().unwrap_or(asked);
+    let folders = folders(context)?;
+    let home = viewer.home.as_deref().and_then(|home| home.canonicalize().ok());
+    let mut explanation = sight.explain(&path, home.as_deref(), &folders);
+    let vaults = context.registry().dir().canonicalize();
+    if vaults.is_ok_and(|vaults| path.starts_with(vaults)) {
+        explanation.visibility = Visibility::Hidden;
+    }
+    let document = PathExplanationDoc {
+        exists: path.symlink_metadata().is_ok(),
+        visibility: explanation.visibility,
+        why: sentence(&path, &explanation, &viewer),
+        by: explanation.by.as_ref().map(|(by, _)| path_text(by)),
+        left_out: explanation.left_out,
+        path: path_text(&path),
+        profile: profile.name,
+    };
+    context.output.data(document, |document| {
+        let path = render::text(&document.path);
+        let absent = if document.exists { "" } else { " (this machine has nothing there)" };
+        let state = paint(NAME, document.visibility.as_str());
+        format!(
+            "{path}: {state}{absent}\n  {}\n  {} {}\n",
+            document.why,
+            paint(DIM, "profile:"),
+            document.profile
+        )
+    })
+}
+
+/// The folders of the vault where the caller stands.
+fn folders(context: &Context) -> Result<Vec<PathBuf>> {
+    let Ok(here) = std::env::current_dir() else { return Ok(Vec::new()) };
+    let bound = context.engine.bound_to(&here)?;
+    Ok(bound.map(|(_, folder)| folder).into_iter().collect())
+}
+
+fn sentence(path: &Path, explanation: &Explanation, viewer: &Viewer) -> String {
+    let by = explanation.by.as_ref();
+    let place = by.map(|(place, source)| {
+        let place = place.display();
+        format!("it is or lies in {place} ({})", why(source))
+    });
+    let place = place.unwrap_or_default();
+    let show = format!("--show {} shows it to one command", path.display());
+    match explanation.visibility {
+        Visibility::Workspace => {
+            "it belongs to the workspace, which commands see in its place".to_owned()
+        }
+        Visibility::Shown if place.is_empty() => "the profile shows all of the host".to_owned(),
+        Visibility::Shown => format!("commands read it and cannot change it: {place}"),
+        Visibility::Copied if explanation.left_out > 0 => format!(
+            "commands see a copy without {} lines that seem to hold a credential: {place}",
+            explanation.left_out
+        ),
+        Visibility::Copied => format!("commands see a copy: {place}"),
+        Visibility::Withheld => {
+            "it is settings that commands would see a copy of, but it seems to hold a credential"
+                .to_owned()
+        }
+        Visibility::Private => {
+            "commands have a directory of their own there, of which nothing stays".to_owned()
+        }
+        Visibility::Hidden => "commands see nothing in its place".to_owned(),
+        Visibility::Absent if viewer.home.as_deref().is_some_and(|home| path.starts_with(home)) => {
+            format!(
+                "commands see toolchains and settings of the home, and this is none of them; {show}"
+            )
+        }
+        Visibility::Absent => format!("it is not on the list of what commands see; {show}"),
+    }
+}
+
+fn path_text(path: &Path) -> Text {
+    Text::new(path.as_os_str().as_encoded_bytes())
+}

@@ -1,0 +1,106 @@
+//! Documents about what commands may read, reach and use.
+
+use std::collections::BTreeMap;
+
+use offshoot_vocabulary::{Demand, FileAccess, Network, Visibility};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::Kind;
+use crate::schema::{self, Schema};
+use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] =
+    &[schema::of::<SandboxShowDoc>, schema::of::<PathExplanationDoc>];
+
+/// What a profile lets commands read, reach and use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProfileDoc {
+    /// What it is called; with ` & FILE` where a project's file takes something away.
+    pub name: String,
+    /// What it is for.
+    pub about: String,
+    /// What commands do with the workspace.
+    pub files: FileAccess,
+    /// Groups of places that they see.
+    pub reads: Vec<String>,
+    /// What they see besides.
+    pub show: Vec<String>,
+    /// What they do not see, wherever it is.
+    pub hide: Vec<String>,
+    /// What they reach.
+    pub network: Network,
+    /// Package caches of the vault are there.
+    pub caches: bool,
+    /// They are held to limits.
+    pub limits: bool,
+    /// Options of a command can widen it.
+    pub widen: bool,
+    /// They may make namespaces of their own.
+    pub nested_namespaces: bool,
+    /// They may use io_uring.
+    pub io_uring: bool,
+    /// What is asked of each wall.
+    pub walls: BTreeMap<String, Demand>,
+}
+
+/// Something of the host that commands see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenPlaceDoc {
+    /// Where.
+    pub path: Text,
+    /// How.
+    pub visibility: Visibility,
+    /// Why: the group of places and the tool, or who named it.
+    pub why: String,
+    /// Lines that seem to hold a credential and are left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A profile, and what it comes to on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SandboxShowDoc {
+    /// The profile.
+    pub profile: ProfileDoc,
+    /// What of the host commands see by it, beside the workspace.
+    pub seen: Vec<SeenPlaceDoc>,
+    /// All profiles that there are, with what they are for.
+    pub profiles: BTreeMap<String, String>,
+    /// The file that the user's own profiles belong in.
+    pub file: Option<Text>,
+}
+
+impl Kind for SandboxShowDoc {
+    const KIND: &'static str = "sandbox.show";
+}
+
+/// Whether commands see a path, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PathExplanationDoc {
+    /// The path, without links.
+    pub path: Text,
+    /// Whether the host has something there.
+    pub exists: bool,
+    /// Whether commands see it, and how.
+    pub visibility: Visibility,
+    /// Why, in a sentence.
+    pub why: String,
+    /// The place that makes it seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Text>,
+    /// Lines that seem to hold a credential and are left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+    /// The profile that says so.
+    pub profile: String,
+}
+
+impl Kind for PathExplanationDoc {
+    const KIND: &'static str = "doctor.explain";
+}
