@@ -34,13 +34,16 @@ fn files_beside_the_project_are_told_about() {
     assert_eq!(
         told(
             &place,
-            "mkdir -p ../new/in; touch ../new/1 ../new/in/2; echo x > ../side/old; rm ../side/old"
+            "mkdir -p ../new/in; touch ../new/1 ../new/in/2; mkdir ../side; echo x > ../side/old"
         ),
         "3 changes outside the project were not kept: ../new, ../side/old; \
          to keep such files: mkdir ../new && offshoot binding add ../new\n"
     );
     assert_eq!(
-        told(&place, "for n in 1 2 3 4; do echo x > ../side/$n; done; echo x > b.txt"),
+        told(
+            &place,
+            "mkdir ../side; for n in 1 2 3 4; do echo x > ../side/$n; done; echo x > b.txt"
+        ),
         "4 changes outside the project were not kept: ../side/1, ../side/2, ../side/3, ...; \
          to keep such files: offshoot binding add ../side\n\
          new workspace fix: 1 added\n\
@@ -60,14 +63,13 @@ fn a_folder_that_is_bound_is_kept() {
     assert!(!said.contains("discarded") && said.contains("1 added"), "{said}");
 }
 
-/// What tools leave in a home is not worth a word, nor is a file that was only opened for writing.
+/// What tools leave in a home is not worth a word.
 #[needs(UserNamespace)]
 #[test]
 fn caches_and_state_of_tools_are_not() {
     let place = place();
     let noise = "mkdir -p ~/.cache/tool ~/go/pkg/mod/x ~/cargo/registry; echo x > ~/.history
-                 touch ~/.cache/tool/1 ~/go/pkg/mod/x/2 ~/cargo/registry/3 ~/cargo/.package-cache /tmp/4
-                 : >> ../side/old";
+                 touch ~/.cache/tool/1 ~/go/pkg/mod/x/2 ~/cargo/registry/3 ~/cargo/.package-cache /tmp/4";
     let cargo = format!("CARGO_HOME={}", place.path().join("cargo").display());
     let output = place.run(["exec", "-w", "fix", "-e", &cargo, "--", "sh", "-c", noise]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), NEW);
@@ -79,10 +81,10 @@ fn caches_and_state_of_tools_are_not() {
 fn settings_in_the_home_are() {
     let place = place();
     let home = place.path();
-    for name in [".gitconfig", ".profile", ".bash_history", ".state"] {
+    for name in [".gitconfig", ".npmrc", ".profile", ".bash_history"] {
         std::fs::write(home.join(name), "before\n").expect("a file in the home");
     }
-    let script = "rm ~/.gitconfig; echo x >> ~/.profile; echo x > ~/.toolrc; : >> ~/.state
+    let script = "rm ~/.gitconfig; echo x >> ~/.profile; echo x > ~/.toolrc; : >> ~/.npmrc
                   echo x > ~/.new; mkdir ~/.barc; touch ~/.barc/x
                   for name in bash_history lesshst; do echo x >> ~/.$name; done";
     assert_eq!(
@@ -109,7 +111,7 @@ fn not_all_of_very_many_are_counted() {
 #[test]
 fn the_envelope_names_them() {
     let place = place();
-    let script = "for n in $(seq 10 40); do echo x > ../side/$n; done";
+    let script = "mkdir ../side; for n in $(seq 10 40); do echo x > ../side/$n; done";
     let words = ["exec", "-w", "fix", "--json", "--", "sh", "-c", script];
     let result = document_of(&place.run(words))["result"].clone();
     let discarded = &result["discarded"];

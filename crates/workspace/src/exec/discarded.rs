@@ -68,9 +68,14 @@ impl Ignored {
         in_home && is_state() || self.directories.iter().any(|directory| path == directory)
     }
 
+    /// What was put at a path.
+    fn copy(&self, path: &Path) -> Option<&WrittenFile> {
+        self.copies.iter().find(|copy| copy.path == path)
+    }
+
     /// Whether a file is still what was put there.
     fn is_unchanged(&self, directory: &OwnedFd, name: &OsStr, path: &Path) -> bool {
-        let Some(copy) = self.copies.iter().find(|copy| copy.path == path) else { return false };
+        let Some(copy) = self.copy(path) else { return false };
         let Ok(now) = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { return false };
         let time = copy.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         now.st_size == copy.content.len() as i64
@@ -102,11 +107,19 @@ fn find(
     project: &Path,
 ) -> DiscardedFiles {
     let (found, folders) = (Vec::new(), Vec::new());
-    let mut walk = Walk { ignored, found, folders, count: 0, left: MOST_LOOKED_AT };
+    let (count, met, left) = (0, Vec::new(), MOST_LOOKED_AT);
+    let mut walk = Walk { ignored, found, folders, count, met, left };
     for scratch in scratch {
         // What cannot be looked at is not told about: the command itself was all right.
         if let Ok(top) = keeper.open_scratch(scratch) {
             walk.known(&top, &scratch.path);
+        }
+    }
+    let in_scratch = |path: &Path| scratch.iter().any(|it| path.starts_with(&it.path));
+    for copy in ignored.copies.iter().filter(|copy| in_scratch(&copy.path)) {
+        if walk.left > 0 && !walk.met.contains(&copy.path) {
+            walk.count += 1;
+            walk.found.push(copy.path.clone());
         }
     }
     let mut paths = std::mem::take(&mut walk.found);
@@ -130,6 +143,8 @@ struct Walk<'a> {
     /// Those of them that are new directories.
     folders: Vec<PathBuf>,
     count: u64,
+    /// Files that were put there and still are.
+    met: Vec<PathBuf>,
     /// How many names may still be looked at.
     left: usize,
 }
@@ -142,6 +157,7 @@ impl Walk<'_> {
             if self.ignored.has(&path, kind) {
                 continue;
             }
+            self.met.extend(self.ignored.copy(&path).map(|copy| copy.path.clone()));
             if kind != FileType::Directory {
                 if !self.ignored.is_unchanged(directory, &name, &path) {
                     self.count += 1;

@@ -128,7 +128,7 @@ impl<'a> ProxyRuntime<'a> {
         let start = Start::of(execution.request, &folders)?;
         let profile = self.options.profiles.settle(execution.request)?;
         clearance.check(execution.request, &self.surroundings(&start, &folders, &profile))?;
-        let sight = Sight::new(&profile, &self.options.viewer, &execution.request.show);
+        let mut sight = Sight::new(&profile, &self.options.viewer, &execution.request.show);
         quieten(execution.request, &execution.result);
         if execution.request.reach() == Network::None {
             give_up_at_once(&mut execution.request.environment);
@@ -153,6 +153,9 @@ impl<'a> ProxyRuntime<'a> {
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
         let mounts = mounts.unwrap_or_default();
+        if profile.caches {
+            sight.add_caches(&execution.request.environment, &mounts);
+        }
         let Execution { request, result } = execution;
         let launched = executor.start(self.vault, request, &wanted, (&sight, mounts), result);
         let Launched { mut session, running, warnings } = launched.inspect_err(|error| {

@@ -11,7 +11,9 @@ use std::time::SystemTime;
 
 use offshoot_host::read_regular;
 use offshoot_profile::{Group, Profile, Scrubbed, Tool, groups, scrub};
-use offshoot_sandbox::WrittenFile;
+use offshoot_sandbox::{CacheMount, WrittenFile};
+
+use crate::cache::KNOWN;
 
 pub use explain::Explanation;
 
@@ -119,6 +121,22 @@ impl Sight {
         let hidden = profile.hide.iter().filter_map(|place| viewer.path(place));
         finder.sight.hidden = hidden.collect();
         finder.sight
+    }
+
+    /// Shows the caches of the host that are not there as those of the vault.
+    pub(super) fn add_caches(
+        &mut self,
+        environment: &[(OsString, OsString)],
+        mounts: &[CacheMount],
+    ) {
+        for known in KNOWN {
+            let path = known.path(environment).filter(|path| path.is_dir());
+            let Some(path) = path.and_then(|path| path.canonicalize().ok()) else { continue };
+            if !mounts.iter().any(|mount| mount.target == path) {
+                let source = Source::Group("caches", Some(known.name));
+                self.seen.push(Seen { path, source, copy: None });
+            }
+        }
     }
 
     /// What the sandbox shows.
