@@ -32,6 +32,14 @@ pub enum SandboxError {
         /// What the kernel said about it at length.
         detail: String,
     },
+    /// The system refuses a wall that the command must have.
+    #[error("this system does not allow the sandbox's `{wall}` wall: {errno}")]
+    Wall {
+        /// Its name.
+        wall: &'static str,
+        /// What the kernel said.
+        errno: Errno,
+    },
     /// The command could not be executed.
     #[error("{}: {errno}", .program.display())]
     NotExecuted {
@@ -79,6 +87,9 @@ impl SandboxError {
             ),
             Self::Prepare { step, errno: Errno::PERM, .. } if *step == FRESH_PROC => Some(
                 "a container that hides parts of /proc forbids this; start it with /proc unmasked",
+            ),
+            Self::Wall { .. } => Some(
+                "a sandbox profile can mark this wall as optional; commands then run without it",
             ),
             Self::OtherNetwork(Network::Host) => Some("join it with --net host"),
             Self::OtherNetwork(Network::None) => {

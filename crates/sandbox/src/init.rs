@@ -16,7 +16,9 @@ mod network;
 mod proc;
 mod serve;
 mod step;
+mod sysfs;
 mod terminal;
+mod walls;
 
 use std::os::fd::RawFd;
 
@@ -29,6 +31,7 @@ use self::step::{Failure, step};
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
+use crate::walls::Demand;
 
 /// All of the init's life. Buffer and stack were made before, by the parent.
 pub(crate) fn main(
@@ -93,6 +96,9 @@ fn run(
     room: Option<&mut Room>,
 ) -> Result<(), Failure> {
     let made = mounts::make(script)?;
+    if script.walls.landlock != Demand::Off {
+        walls::make_ruleset(script, made.home)?;
+    }
     // What is in this process's memory is the caller's and not for the command to read.
     step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;
     sys::reset_signals();

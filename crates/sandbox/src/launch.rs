@@ -102,6 +102,7 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
         home: started.home,
         writable: started.findings.writable(),
         limits: held_to(&spec.limits, started.limits),
+        landlock: started.landlock,
         restrictions: started.findings.restrictions(),
         renames,
         private: script.private_paths(),
@@ -194,6 +195,8 @@ struct Started {
     findings: Findings,
     /// Its limits of open files, processes, the size of a file and memory.
     limits: [i64; 4],
+    /// The version of Landlock's rules that hold.
+    landlock: Option<u32>,
     /// The caller's end of its terminal.
     master: Option<OwnedFd>,
 }
@@ -223,6 +226,7 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             caches: message.numbers[3] as u64,
             findings: Findings::from_number(message.numbers[4]),
             limits: std::array::from_fn(|at| message.numbers[5 + at]),
+            landlock: u32::try_from(message.numbers[9]).ok().filter(|version| *version > 0),
             unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
             master: message.descriptor,
         }),
@@ -232,9 +236,13 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
         }),
         Kind::Failed => {
             let step = Step::ALL.into_iter().find(|step| *step as i64 == message.numbers[0]);
+            let errno = errno(message.numbers[1]);
+            if let Some(wall) = step.and_then(Step::wall) {
+                return Err(SandboxError::Wall { wall, errno });
+            }
             let (step, path) = describe(step, script, message.numbers[2] as usize);
             let detail = String::from_utf8_lossy(message.bytes).trim().to_owned();
-            Err(SandboxError::Prepare { step, path, errno: errno(message.numbers[1]), detail })
+            Err(SandboxError::Prepare { step, path, errno, detail })
         }
         _ => Err(SandboxError::Lost),
     }
@@ -276,5 +284,9 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
         Step::Limits => ("cannot set limits", None),
         Step::Privileges => ("cannot drop privileges", None),
         Step::WorkingDirectory => ("cannot enter", path(&script.directory)),
+        // These are told as walls.
+        Step::Sysfs | Step::Landlock | Step::Keyring | Step::Groups | Step::Filter => {
+            ("cannot confine the command", None)
+        }
     }
 }

@@ -12,6 +12,7 @@ mod bell;
 mod broker;
 mod cancel;
 mod error;
+mod filter;
 mod ids;
 mod in_force;
 mod init;
@@ -27,6 +28,7 @@ mod signals;
 mod spec;
 #[expect(unsafe_code, reason = "system calls that no safe wrapper offers")]
 mod sys;
+mod walls;
 
 pub use cancel::{Cancel, Requests};
 pub use error::{Result, SandboxError};
@@ -44,3 +46,4 @@ pub use spec::{
     UpperDirectories, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;
+pub use walls::{Demand, Walls};

@@ -6,6 +6,7 @@ use crate::launch::launch;
 use crate::room::Stream;
 use crate::running::{Observer, Timeout};
 use crate::spec::{Files, Limits, Overlay, Program, Spec, Stdin, WorkspaceMount};
+use crate::walls::Walls;
 use offshoot_vocabulary::Network;
 
 /// Whether a command can be confined on these files.
@@ -36,6 +37,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         files: Vec::new(),
         network: Network::None,
         limits: Limits::default(),
+        walls: Walls::default(),
         door: None,
         broker: false,
         command: Program {

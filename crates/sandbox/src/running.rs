@@ -387,7 +387,7 @@ impl Running {
 
     fn finish(
         mut self,
-        [status, left_behind, user, system, resident, busy, blocks, processes, unreached]: [i64;
+        [status, left_behind, user, system, resident, busy, blocks, processes, unreached, ..]: [i64;
             NUMBERS],
         ending: &Ending,
     ) -> Result<Ended> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use offshoot_vocabulary::{HomeView, Network};
 use rustix::termios::{Termios, Winsize};
 
+use crate::filter::Filters;
 use crate::error::{Result, SandboxError, system};
 use crate::in_force::DiscardedDirectory;
 use crate::message::Top;
@@ -16,6 +17,7 @@ use crate::spec::{
     WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
+use crate::walls::Walls;
 
 /// Directories of the host that are replaced by private ones.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
@@ -55,6 +57,10 @@ pub(crate) struct Script {
     /// Renames are told about.
     pub(crate) broker: bool,
     pub(crate) limits: Limits,
+    pub(crate) walls: Walls,
+    /// Where Landlock lets the command write, beside its home.
+    pub(crate) writable: Vec<CString>,
+    pub(crate) filters: Filters,
     pub(crate) directory: CString,
     /// Where the program may be, in the order of `PATH`.
     pub(crate) programs: Vec<CString>,
@@ -180,6 +186,9 @@ impl Script {
             own_network: spec.network == Network::None,
             broker: spec.wants_broker(),
             limits: spec.limits,
+            walls: spec.walls,
+            writable: writable(spec, &private)?,
+            filters: Filters::new(&spec.walls, spec.wants_broker()),
             directory,
             programs,
             arguments: pointers,
@@ -263,6 +272,15 @@ fn terminal_script(terminal: &Terminal) -> Result<TerminalScript> {
     let modes = rustix::termios::tcgetattr(&terminal.caller).map_err(unusable())?;
     let size = rustix::termios::tcgetwinsize(&terminal.caller).map_err(unusable())?;
     Ok(TerminalScript { modes, size })
+}
+
+/// Where a command can write, beside its home.
+fn writable(spec: &Spec, private: &[PathBuf]) -> Result<Vec<CString>> {
+    let WorkspaceMount { target, folders, read_only, .. } = &spec.workspace;
+    let workspace = folders.iter().map(|folder| &folder.target).chain([target]);
+    let workspace = workspace.filter(|_| !read_only);
+    let caches = spec.caches.iter().map(|cache| &cache.target);
+    workspace.chain(private).chain(caches).map(|path| c_path(path)).collect()
 }
 
 /// The private directories that this host has, each by its path without links, none inside another.

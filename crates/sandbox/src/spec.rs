@@ -5,6 +5,9 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use offshoot_vocabulary::Network;
+
+use crate::walls::Walls;
+
 /// Everything about one confined command.
 #[derive(Debug)]
 pub struct Spec {
@@ -22,6 +25,8 @@ pub struct Spec {
     pub network: Network,
     /// What it may use.
     pub limits: Limits,
+    /// What keeps it in beside namespaces and mounts.
+    pub walls: Walls,
     /// Directories of lower layers can be renamed, which overlayfs by itself refuses.
     pub broker: bool,
     /// Where others can join, from [`make_door`](crate::make_door).

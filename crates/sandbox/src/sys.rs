@@ -2,6 +2,8 @@
 //!
 //! All of them are usable between `clone3` and `execve`: they only make the call.
 
+pub(crate) mod keys;
+pub(crate) mod landlock;
 pub(crate) mod seccomp;
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -100,6 +102,13 @@ pub(crate) fn restrict_mounts(mount: BorrowedFd<'_>, attributes: u64) -> Result<
     mount_setattr(mount.as_raw_fd(), c"", flags, attributes)
 }
 
+/// Lets the mount at a path be written again.
+pub(crate) fn make_writable(path: &CStr) -> Result<(), Errno> {
+    let attr =
+        MountAttr { attr_set: 0, attr_clr: libc::MOUNT_ATTR_RDONLY, propagation: 0, userns_fd: 0 };
+    set_attributes(libc::AT_FDCWD, path, 0, &attr)
+}
+
 /// Sets attributes on the mount at a path alone.
 pub(crate) fn restrict_mount(path: &CStr, attributes: u64) -> Result<(), Errno> {
     mount_setattr(libc::AT_FDCWD, path, 0, attributes)
@@ -108,6 +117,10 @@ pub(crate) fn restrict_mount(path: &CStr, attributes: u64) -> Result<(), Errno> 
 fn mount_setattr(at: RawFd, path: &CStr, flags: c_int, attributes: u64) -> Result<(), Errno> {
     let propagation = libc::MS_PRIVATE;
     let attr = MountAttr { attr_set: attributes, attr_clr: 0, propagation, userns_fd: 0 };
+    set_attributes(at, path, flags, &attr)
+}
+
+fn set_attributes(at: RawFd, path: &CStr, flags: c_int, attr: &MountAttr) -> Result<(), Errno> {
     // SAFETY: the path ends with NUL, the struct is valid for its size.
     let result = unsafe {
         libc::syscall(
@@ -115,8 +128,8 @@ fn mount_setattr(at: RawFd, path: &CStr, flags: c_int, attributes: u64) -> Resul
             at,
             path.as_ptr(),
             flags as c_uint,
-            &raw const attr,
-            size_of_val(&attr),
+            ptr::from_ref(attr),
+            size_of_val(attr),
         )
     };
     check(result).map(drop)
@@ -166,6 +179,14 @@ pub(crate) fn is_bounding_set_empty() -> bool {
         }
     }
     true
+}
+
+/// The supplementary groups of this process; fails where there are more than fit.
+pub(crate) fn groups(space: &mut [libc::gid_t]) -> Result<&[libc::gid_t], Errno> {
+    // SAFETY: the space is valid to write to for its length.
+    let count = unsafe { libc::getgroups(space.len() as c_int, space.as_mut_ptr()) };
+    let count = check(count.into())? as usize;
+    Ok(&space[..count])
 }
 
 /// Closes every descriptor from this one on.

@@ -10,3 +10,5 @@ mod lifecycle;
 mod renames;
 #[path = "sandbox/support.rs"]
 mod support;
+#[path = "sandbox/walls.rs"]
+mod walls;

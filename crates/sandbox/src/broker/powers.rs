@@ -6,8 +6,10 @@
 
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
-/// Lays down all capabilities of this thread, to be taken up again or not.
+/// Lays down all capabilities of this thread, to be taken up again or not, and for good the groups that the command has not.
 pub(super) fn lay_down() {
+    // Who may not drop groups could not for the command either.
+    let _has_the_same = rustix::thread::set_thread_groups(&[]).is_err();
     set_effective(|_| CapabilitySet::empty());
 }
 

@@ -6,6 +6,7 @@ use rustix::fs::StatVfsMountFlags;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities, no_new_privs};
 
+use super::sysfs;
 use crate::in_force::{Findings, Restriction};
 use crate::sys;
 
@@ -18,11 +19,12 @@ pub(super) fn of_mounts(target: &CStr, devices: bool) -> Findings {
     found.add(Restriction::ReadOnlyRoot, is_read_only(c"/"));
     found.add(Restriction::MinimalDev, devices);
     found.add(Restriction::ReadOnlyProc, is_read_only(c"/proc/sys"));
+    found.add(Restriction::MaskedSysfs, sysfs::is_masked());
     found.add_writable(!is_read_only(target));
     found
 }
 
-/// What can be asked about the process that is about to be the command, by itself.
+/// What can be asked about the process that is about to be the command, by itself. The filter of calls is asked about last.
 pub(super) fn of_process() -> Findings {
     let mut found = Findings::default();
     found.add(Restriction::NoNewPrivs, no_new_privs().unwrap_or(false));

@@ -15,9 +15,11 @@ use super::files::{Devices, make_directories, touch, write};
 use super::findings;
 use super::proc;
 use super::step::{Failure, Step, step, step_at};
+use super::sysfs;
 use crate::in_force::Findings;
 use crate::script::{FilesScript, HomeScript, Script};
 use crate::sys;
+use crate::walls::Demand;
 use offshoot_vocabulary::HomeView;
 
 /// What is kept of the mounts while the command runs.
@@ -63,6 +65,12 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         (Some(Err(_)), _) => (HomeView::ReadOnly, None),
         _ => (script.home_view, None),
     };
+    if script.walls.sysfs != Demand::Off {
+        let masked = sysfs::mask();
+        if script.walls.sysfs == Demand::Required {
+            step(Step::Sysfs, masked)?;
+        }
+    }
     let caches = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
@@ -74,6 +82,9 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     }
     if script.own_network {
         step(Step::Network, sys::loopback_up())?;
+    }
+    if script.walls.read_only_root == Demand::Off {
+        step(Step::Root, sys::make_writable(c"/"))?;
     }
     let findings = findings::of_mounts(&script.target, devices);
     Ok(Made { upper, home_upper, beside, home, caches, findings })

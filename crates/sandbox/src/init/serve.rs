@@ -68,6 +68,7 @@ impl Serving<'_> {
                     processes,
                     file_size,
                     memory,
+                    self.told.landlock,
                 ];
                 let master = master.as_ref().map(AsFd::as_fd);
                 self.buffer.send(socket(), Kind::Started, &numbers, b"", master)

@@ -49,10 +49,15 @@ pub(crate) enum Step {
     Limits,
     Privileges,
     WorkingDirectory,
+    Sysfs,
+    Landlock,
+    Keyring,
+    Groups,
+    Filter,
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 28] = [
         Self::Descriptors,
         Self::Stage,
         Self::Layers,
@@ -76,7 +81,24 @@ impl Step {
         Self::Limits,
         Self::Privileges,
         Self::WorkingDirectory,
+        Self::Sysfs,
+        Self::Landlock,
+        Self::Keyring,
+        Self::Groups,
+        Self::Filter,
     ];
+
+    /// The wall that it puts up, by the name that it has in [`Walls`](crate::Walls).
+    pub(crate) fn wall(self) -> Option<&'static str> {
+        match self {
+            Self::Sysfs => Some("sysfs"),
+            Self::Landlock => Some("landlock"),
+            Self::Keyring => Some("keyring"),
+            Self::Groups => Some("groups"),
+            Self::Filter => Some("seccomp"),
+            _ => None,
+        }
+    }
 }
 
 /// The work of one step, with its name on what goes wrong.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use offshoot_sandbox::{
     Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests, SandboxError,
-    Spec, Stdin, Stream, Timeout, UpperDirectories, WorkspaceMount, launch,
+    Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount, launch,
 };
 
 /// A temporary folder that an overlay works in.
@@ -43,6 +43,7 @@ pub(crate) struct Scene {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
+    pub(crate) walls: Walls,
     pub(crate) stdin: Option<Vec<u8>>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) read_only: bool,
@@ -81,6 +82,7 @@ impl Scene {
             hidden: Vec::new(),
             network: Network::None,
             limits: Limits::default(),
+            walls: Walls::default(),
             stdin: None,
             timeout: Some(Duration::from_secs(30)),
             read_only: false,
@@ -137,6 +139,7 @@ impl Scene {
             files: Vec::new(),
             network: self.network,
             limits: self.limits,
+            walls: self.walls,
             broker: self.broker,
             door: None,
             command: Program {

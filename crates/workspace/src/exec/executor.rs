@@ -80,6 +80,7 @@ impl<'a> CommandExecutor<'a> {
             files,
             network: request.network,
             limits: self.options.limits,
+            walls: self.options.walls,
             broker: self.options.broker,
             door: None,
             command,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use offshoot_policy::Policy;
 use offshoot_protocol::{ErrorBody, Hint};
-use offshoot_sandbox::{Limits, Signals};
+use offshoot_sandbox::{Limits, Signals, Walls};
 use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
@@ -23,6 +23,8 @@ pub struct RuntimeOptions {
     pub hidden: Vec<PathBuf>,
     /// What a command may use.
     pub limits: Limits,
+    /// What keeps it in beside namespaces and mounts.
+    pub walls: Walls,
     /// Directories of lower layers can be renamed.
     pub broker: bool,
     /// How many bytes of each output are kept.
