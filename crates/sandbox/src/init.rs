@@ -19,6 +19,7 @@ mod step;
 mod sysfs;
 mod terminal;
 mod walls;
+mod watch;
 
 use std::os::fd::RawFd;
 
@@ -32,6 +33,7 @@ use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
 use crate::walls::Demand;
+use offshoot_vocabulary::HomeView;
 
 /// All of the init's life. Buffer and stack were made before, by the parent.
 pub(crate) fn main(
@@ -110,7 +112,8 @@ fn run(
         command::start(script, terminal.is_some(), &script.directory, execute, buffer, stack)?;
     let_go_of_streams();
     let guests = Guests::new(room);
-    let mut serving = serve::Serving { script, buffer, stack, signals, made, told, guests };
+    let watch = watch::Watch::new(script, made.home == HomeView::ThrowAway);
+    let mut serving = serve::Serving { script, buffer, stack, signals, made, told, guests, watch };
     serving.serve(started, terminal);
     // The end of this process ends all others, but closes its descriptors first: nobody is to see renames fail in between.
     let _nobody_is_left = sys::signal_all(libc::SIGKILL);

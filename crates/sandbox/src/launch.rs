@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use offshoot_vocabulary::{HomeView, Network};
 use rustix::fs::{Mode, OFlags};
@@ -101,7 +102,7 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
         namespaces,
         home: started.home,
         writable: started.findings.writable(),
-        limits: held_to(&spec.limits, started.limits),
+        limits: held_to(&spec.limits, &started.limits),
         landlock: started.landlock,
         restrictions: started.findings.restrictions(),
         renames,
@@ -167,17 +168,35 @@ fn network_of(namespaces: &[&str]) -> Network {
     if namespaces.contains(&NET) { Network::None } else { Network::Host }
 }
 
-/// Those of the limits asked for that a command is held to, as the kernel has them.
-fn held_to(asked: &Limits, has: [i64; 4]) -> Limits {
-    let [open_files, processes, file_size, memory] =
-        has.map(|limit| (limit != UNLIMITED).then(|| limit.cast_unsigned()));
+/// Those of the limits asked for that a command is held to, as the kernel and the init have them.
+fn held_to(asked: &Limits, has: &HeldLimits) -> Limits {
+    let limit = |limit: i64| (limit != UNLIMITED).then(|| limit.cast_unsigned());
+    // The kernel counts the init too, and lets the host's own root have more than its limit. The init lets nobody.
+    let counted = limit(has.processes).map(|most| most.saturating_sub(1));
+    let counted = counted.filter(|_| !ids::is_host_root());
+    let watched = limit(has.watched_processes);
     Limits {
-        open_files: open_files.filter(|_| asked.open_files.is_some()),
-        // The kernel counts the processes of the host's own root and lets it have more.
-        processes: processes.filter(|_| asked.processes.is_some() && !ids::is_host_root()),
-        file_size: file_size.filter(|_| asked.file_size.is_some()),
-        memory: memory.filter(|_| asked.memory.is_some()),
+        open_files: limit(has.open_files).filter(|_| asked.open_files.is_some()),
+        processes: watched.map(|watched| counted.map_or(watched, |counted| counted.min(watched))),
+        file_size: limit(has.file_size).filter(|_| asked.file_size.is_some()),
+        memory: limit(has.memory),
+        cpu: limit(has.cpu).map(Duration::from_millis),
+        tmpfs: limit(has.tmpfs).filter(|_| asked.tmpfs.is_some()),
+        inotify: asked.inotify.filter(|_| has.inotify),
     }
+}
+
+/// The limits of a command as it was started with them.
+struct HeldLimits {
+    open_files: i64,
+    processes: i64,
+    file_size: i64,
+    memory: i64,
+    watched_processes: i64,
+    cpu: i64,
+    tmpfs: i64,
+    /// Those of watching files are in place.
+    inotify: bool,
 }
 
 /// A command that runs.
@@ -193,8 +212,8 @@ struct Started {
     caches: u64,
     /// What else is in force.
     findings: Findings,
-    /// Its limits of open files, processes, the size of a file and memory.
-    limits: [i64; 4],
+    /// Its limits.
+    limits: HeldLimits,
     /// The version of Landlock's rules that hold.
     landlock: Option<u32>,
     /// The caller's end of its terminal.
@@ -225,7 +244,16 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             listener,
             caches: message.numbers[3] as u64,
             findings: Findings::from_number(message.numbers[4]),
-            limits: std::array::from_fn(|at| message.numbers[5 + at]),
+            limits: HeldLimits {
+                open_files: message.numbers[5],
+                processes: message.numbers[6],
+                file_size: message.numbers[7],
+                memory: message.numbers[8],
+                watched_processes: message.numbers[10],
+                cpu: message.numbers[11],
+                tmpfs: message.numbers[12],
+                inotify: message.numbers[13] != 0,
+            },
             landlock: u32::try_from(message.numbers[9]).ok().filter(|version| *version > 0),
             unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
             master: message.descriptor,

@@ -36,13 +36,13 @@ pub use in_force::{DiscardedDirectory, InForce, Renames, Restriction};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
-pub use offshoot_vocabulary::{HomeView, Network};
+pub use offshoot_vocabulary::{HomeView, Network, ResourceLimit};
 pub use probe::{attempt, read_through};
 pub use room::{Room, Stream};
 pub use running::{Ended, Observer, Running, Status, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Stdin, Terminal,
+    CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Stdin, Terminal,
     UpperDirectories, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;

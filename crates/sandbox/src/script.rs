@@ -13,7 +13,7 @@ use crate::error::{Result, SandboxError, system};
 use crate::in_force::DiscardedDirectory;
 use crate::message::Top;
 use crate::spec::{
-    CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Terminal, UpperDirectories,
+    CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Terminal, UpperDirectories,
     WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
@@ -57,6 +57,10 @@ pub(crate) struct Script {
     /// Renames are told about.
     pub(crate) broker: bool,
     pub(crate) limits: Limits,
+    /// The size of each directory whose files are memory.
+    pub(crate) tmpfs_size: Option<CString>,
+    /// What is to be written where about watching files.
+    pub(crate) inotify: Vec<(CString, CString)>,
     pub(crate) walls: Walls,
     /// Where Landlock lets the command write, beside its home.
     pub(crate) writable: Vec<CString>,
@@ -186,6 +190,8 @@ impl Script {
             own_network: spec.network == Network::None,
             broker: spec.wants_broker(),
             limits: spec.limits,
+            tmpfs_size: spec.limits.tmpfs.map(number).transpose()?,
+            inotify: spec.limits.inotify.as_ref().map(inotify).transpose()?.unwrap_or_default(),
             walls: spec.walls,
             writable: writable(spec, &private)?,
             filters: Filters::new(&spec.walls, spec.wants_broker()),
@@ -281,6 +287,20 @@ fn writable(spec: &Spec, private: &[PathBuf]) -> Result<Vec<CString>> {
     let workspace = workspace.filter(|_| !read_only);
     let caches = spec.caches.iter().map(|cache| &cache.target);
     workspace.chain(private).chain(caches).map(|path| c_path(path)).collect()
+}
+
+fn inotify(limit: &InotifyLimit) -> Result<Vec<(CString, CString)>> {
+    let InotifyLimit { instances, watches } = *limit;
+    let all = [("instances", instances), ("watches", watches)];
+    let written = all.map(|(name, limit)| {
+        let path = format!("/proc/sys/user/max_inotify_{name}");
+        Ok((c_path(Path::new(&path))?, number(limit)?))
+    });
+    written.into_iter().collect()
+}
+
+fn number(number: u64) -> Result<CString> {
+    c_string(OsStr::new(&number.to_string()), "a number")
 }
 
 /// The private directories that this host has, each by its path without links, none inside another.

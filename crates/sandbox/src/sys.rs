@@ -189,6 +189,18 @@ pub(crate) fn groups(space: &mut [libc::gid_t]) -> Result<&[libc::gid_t], Errno>
     Ok(&space[..count])
 }
 
+/// Bytes of a page.
+pub(crate) fn page_size() -> u64 {
+    // SAFETY: takes a number.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1).unsigned_abs()
+}
+
+/// How the kernel counts time of processors.
+pub(crate) fn ticks_per_second() -> u64 {
+    // SAFETY: takes a number.
+    unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1).unsigned_abs()
+}
+
 /// Closes every descriptor from this one on.
 pub(crate) fn close_from(first: c_uint) -> Result<(), Errno> {
     // SAFETY: closes descriptors; whoever owns them in this process never runs again.

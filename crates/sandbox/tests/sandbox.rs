@@ -6,6 +6,8 @@
 mod confinement;
 #[path = "sandbox/lifecycle.rs"]
 mod lifecycle;
+#[path = "sandbox/limits.rs"]
+mod limits;
 #[path = "sandbox/renames.rs"]
 mod renames;
 #[path = "sandbox/support.rs"]

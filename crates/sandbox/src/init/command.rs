@@ -1,6 +1,6 @@
 //! Starting the command.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
 use rustix::io::Errno;
@@ -31,8 +31,10 @@ pub(super) struct Told {
     pub(super) unheard: Option<Errno>,
     /// What is in force in it.
     pub(super) findings: Findings,
-    /// Its limits: open files, processes, the size of a file, memory.
-    pub(super) limits: [i64; 4],
+    /// Its limits: open files, processes, the size of a file.
+    pub(super) limits: [i64; 3],
+    /// The size of each directory whose files are memory.
+    pub(super) tmpfs: i64,
     /// The version of Landlock's rules that hold; 0 where none do.
     pub(super) landlock: i64,
 }
@@ -54,6 +56,7 @@ pub(super) fn start(
             Ok(standing) => {
                 told.findings = findings::of_process().and(standing.findings);
                 told.limits = findings::limits();
+                told.tmpfs = findings::tmpfs(script.private.first().map(CString::as_c_str));
                 told.landlock = standing.landlock;
                 match filter_calls(script, buffer) {
                     Ok(unheard) => {
@@ -119,10 +122,12 @@ fn set_limits(limits: &Limits) -> Result<(), Errno> {
     if let Some(open_files) = limits.open_files {
         sys::set_limit(libc::RLIMIT_NOFILE, open_files, None)?;
     }
+    // The init is one of its user's processes in this namespace. It ends what uses too much time of all; this is for the case that it cannot.
+    let seconds = limits.cpu.map(|cpu| cpu.as_secs().saturating_add(2));
     let both = [
-        (libc::RLIMIT_NPROC, limits.processes),
+        (libc::RLIMIT_NPROC, limits.processes.map(|most| most.saturating_add(1))),
         (libc::RLIMIT_FSIZE, limits.file_size),
-        (libc::RLIMIT_AS, limits.memory),
+        (libc::RLIMIT_CPU, seconds),
     ];
     for (resource, limit) in both {
         if let Some(limit) = limit {

@@ -34,9 +34,16 @@ pub(super) fn of_process() -> Findings {
     found
 }
 
-/// The limits of this process: open files, processes, the size of a file, memory.
-pub(super) fn limits() -> [i64; 4] {
-    [Resource::Nofile, Resource::Nproc, Resource::Fsize, Resource::As].map(|resource| {
+/// The size of a directory whose files are memory.
+pub(super) fn tmpfs(path: Option<&CStr>) -> i64 {
+    let found = path.and_then(|path| rustix::fs::statvfs(path).ok());
+    let bytes = found.and_then(|found| found.f_blocks.checked_mul(found.f_frsize));
+    bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(UNLIMITED)
+}
+
+/// The limits of this process: open files, processes, the size of a file.
+pub(super) fn limits() -> [i64; 3] {
+    [Resource::Nofile, Resource::Nproc, Resource::Fsize].map(|resource| {
         let current = getrlimit(resource).current;
         current.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(UNLIMITED)
     })

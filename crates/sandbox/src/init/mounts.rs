@@ -1,6 +1,6 @@
 //! Making the inside, mount by mount.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{CWD, Mode, OFlags};
@@ -9,7 +9,7 @@ use rustix::mount::{UnmountFlags, unmount};
 
 use super::caches;
 use super::detached_mount::{
-    RESTRICTED, attach, clone_mount, clone_tree, overlay, tmpfs,
+    RESTRICTED, attach, clone_mount, clone_tree, overlay, sized_tmpfs, tmpfs,
 };
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
@@ -35,10 +35,14 @@ pub(super) struct Made {
     pub(super) caches: u64,
     /// What is in force by that.
     pub(super) findings: Findings,
+    /// The limits of watching files are those of the command.
+    pub(super) inotify: bool,
 }
 
 /// Makes everything that the command will see.
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
+    // Here /proc is the host's still, and can be written.
+    let inotify = script.inotify.iter().all(|(path, limit)| overwrite(path, limit).is_ok());
     let mut caches = caches::kept(script);
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
     // The layers come first: the host's root is read-only afterwards, and an upper must not lie on such a mount.
@@ -50,10 +54,11 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         None => None,
     };
     let begun = caches::begin_thrown_away(script);
-    let home = script.home.as_ref().map(throw_away);
+    let size = script.tmpfs_size.as_ref();
+    let home = script.home.as_ref().map(|home| throw_away(home, size));
     caches::finish_thrown_away(script, begun, &mut caches);
     private(script, resolver)?;
-    let devices = step(Step::Devices, devices.mount()).map(|()| true)?;
+    let devices = step(Step::Devices, devices.mount(script.tmpfs_size.as_ref())).map(|()| true)?;
     step(Step::Proc, proc::mount())?;
     let (home, home_upper) = match (home, &script.home) {
         (Some(Ok((mount, upper))), Some(home)) => {
@@ -87,7 +92,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         step(Step::Root, sys::make_writable(c"/"))?;
     }
     let findings = findings::of_mounts(&script.target, devices);
-    Ok(Made { upper, home_upper, beside, home, caches, findings })
+    Ok(Made { upper, home_upper, beside, home, caches, findings, inotify })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -109,6 +114,12 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
         step(Step::Layers, sys::restrict_mounts(mount.as_fd(), attributes))?;
     }
     Ok((mount, upper))
+}
+
+/// Writes to a file that is there.
+fn overwrite(path: &CStr, text: &CStr) -> Result<(), Errno> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, text.to_bytes()).map(drop)
 }
 
 /// A directory to open things in later.
@@ -160,9 +171,12 @@ fn compose(script: &Script) -> Result<OwnedFd, Failure> {
 
 /// The host's home with a scratch directory above it, not attached yet, and where its changes go. Leaves the home as it was where
 /// that fails.
-fn throw_away(home: &HomeScript) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
+fn throw_away(
+    home: &HomeScript,
+    size: Option<&CString>,
+) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
     step(Step::Home, rustix::process::chdir(home.path.as_c_str()))?;
-    let scratch = step(Step::Home, tmpfs(c"0700"))?;
+    let scratch = step(Step::Home, sized_tmpfs(c"0700", size))?;
     step(Step::Home, attach(scratch.as_fd(), &home.path))?;
     let mut changes = None;
     if let Some(upper) = &home.overlay.upper {
@@ -199,7 +213,8 @@ fn place_folders(script: &Script) -> Result<(), Failure> {
 fn private(script: &Script, resolver: Option<OwnedFd>) -> Result<(), Failure> {
     for (at, path) in script.private.iter().enumerate() {
         let mode = if path.as_c_str() == c"/run" { c"0755" } else { c"1777" };
-        let mounted = tmpfs(mode).and_then(|mount| attach(mount.as_fd(), path));
+        let size = script.tmpfs_size.as_ref();
+        let mounted = sized_tmpfs(mode, size).and_then(|mount| attach(mount.as_fd(), path));
         step_at(Step::Private, at, mounted)?;
     }
     if let (Some(file), Some(placed)) = (resolver, &script.resolver) {
