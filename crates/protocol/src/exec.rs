@@ -1,7 +1,8 @@
 //! The envelope of an exec: what was asked, what was decided, what happened and what changed.
 
 use offshoot_vocabulary::{
-    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network, ResourceLimit,
+    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
+    ResourceLimit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -40,7 +40,8 @@ impl Filter {
         rules.sort_by_key(|(call, _)| *call);
         let foreign =
             if refuses { libc::SECCOMP_RET_KILL_PROCESS } else { libc::SECCOMP_RET_ALLOW };
-        let mut code = vec![load(ARCHITECTURE_AT), equal(NATIVE, 1, 0), give(foreign), load(NUMBER_AT)];
+        let mut code =
+            vec![load(ARCHITECTURE_AT), equal(NATIVE, 1, 0), give(foreign), load(NUMBER_AT)];
         if cfg!(target_arch = "x86_64") && refuses {
             code.extend([at_least(X32, 0, 1), give(errno(libc::ENOSYS))]);
         }
@@ -69,7 +70,10 @@ fn refusals(walls: &Walls) -> Vec<Rule> {
         // Its flags lie in memory, where no filter sees them. The C libraries then call the older one.
         rules.push((libc::SYS_clone3 as u32, refuse(libc::ENOSYS)));
         rules.push((libc::SYS_clone as u32, without_flags(NEW_NAMESPACES)));
-        rules.push((libc::SYS_unshare as u32, without_flags(NEW_NAMESPACES | libc::CLONE_NEWTIME as u32)));
+        rules.push((
+            libc::SYS_unshare as u32,
+            without_flags(NEW_NAMESPACES | libc::CLONE_NEWTIME as u32),
+        ));
     }
     // Systems that cannot give handles say so like this.
     rules.push((libc::SYS_name_to_handle_at as u32, refuse(libc::EOPNOTSUPP)));

@@ -391,8 +391,19 @@ impl Running {
 
     fn finish(
         mut self,
-        [status, left_behind, user, system, resident, busy, blocks, processes, unreached, reached, ..]: [i64;
-            NUMBERS],
+        [
+            status,
+            left_behind,
+            user,
+            system,
+            resident,
+            busy,
+            blocks,
+            processes,
+            unreached,
+            reached,
+            ..,
+        ]: [i64; NUMBERS],
         ending: &Ending,
     ) -> Result<Ended> {
         let (socket, pidfd) = match (self.socket.take(), self.pidfd.take()) {

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use offshoot_vocabulary::{HomeView, Network};
 use rustix::termios::{Termios, Winsize};
 
-use crate::filter::Filters;
 use crate::error::{Result, SandboxError, system};
+use crate::filter::Filters;
 use crate::in_force::DiscardedDirectory;
 use crate::message::Top;
 use crate::spec::{
-    CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Terminal, UpperDirectories,
-    WorkspaceMount, WrittenFile,
+    CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Terminal,
+    UpperDirectories, WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
 use crate::walls::Walls;

@@ -297,9 +297,21 @@ fn the_envelope_says_what_was_in_force() {
     assert_eq!(sandbox(&["--read-only"])["writable"], json!([]));
     let limited = sandbox(&["-c", "exec.max_memory=1GiB", "-c", "exec.max_file_size=4KiB"]);
     let limits = &limited["limits"];
-    assert_eq!((&limits["file_size"], &limits["memory"]), (&json!(4096), &json!(1 << 30)), "{limited}");
-    let flags =
-        sandbox(&["--processes", "500", "--cpu", "90s", "--memory", "2GiB", "-c", "exec.max_tmpfs=1MiB"]);
+    assert_eq!(
+        (&limits["file_size"], &limits["memory"]),
+        (&json!(4096), &json!(1 << 30)),
+        "{limited}"
+    );
+    let flags = sandbox(&[
+        "--processes",
+        "500",
+        "--cpu",
+        "90s",
+        "--memory",
+        "2GiB",
+        "-c",
+        "exec.max_tmpfs=1MiB",
+    ]);
     let expected = json!({
         "processes": 500, "file_size": null, "memory": 2_u64 << 30, "cpu_ms": 90_000, "tmpfs": 1 << 20
     });
@@ -325,7 +337,8 @@ fn a_limit_that_was_reached_is_named() {
             [&["--timeout", "5s", "-w", "fix"][..], options, &["--shell", text]].concat();
         let result = envelope(&place, &arguments)["result"].clone();
         assert_eq!(result["limit_reached"], limit, "{result}");
-        let arguments = [&["exec", "--timeout", "5s", "-w", "fix"][..], options, &["--shell", text]];
+        let arguments =
+            [&["exec", "--timeout", "5s", "-w", "fix"][..], options, &["--shell", text]];
         let told = place.run(arguments.concat());
         let told = String::from_utf8_lossy(&told.stderr).into_owned();
         assert!(told.contains(line), "{told}");

@@ -80,7 +80,10 @@ impl<'a> Watch<'a> {
         let shares = [
             (ResourceLimit::Processes, share(used.processes, processes)),
             (ResourceLimit::Memory, share(used.memory, memory)),
-            (ResourceLimit::Cpu, share(used.cpu.as_millis() as u64, cpu.map(|cpu| cpu.as_millis() as u64))),
+            (
+                ResourceLimit::Cpu,
+                share(used.cpu.as_millis() as u64, cpu.map(|cpu| cpu.as_millis() as u64)),
+            ),
         ];
         if let Some((limit, share)) = shares.into_iter().find(|(_, share)| *share >= Share::All) {
             self.reached.get_or_insert(limit);
@@ -94,6 +97,8 @@ impl<'a> Watch<'a> {
 
     fn used(&self) -> Result<Used, Errno> {
         let mut used = count(stat)?;
+        let ended = sys::children_usage();
+        used.cpu += Duration::from_micros(ended.user_micros + ended.system_micros);
         let Some(limit) = self.limits.memory else { return Ok(used) };
         let files = self.in_files();
         // What processes share was counted for each of them. To tell exactly takes longer.
@@ -101,8 +106,6 @@ impl<'a> Watch<'a> {
             used.memory = count(exact_memory)?.memory;
         }
         used.memory += files;
-        let ended = sys::children_usage();
-        used.cpu += Duration::from_micros(ended.user_micros + ended.system_micros);
         Ok(used)
     }
 

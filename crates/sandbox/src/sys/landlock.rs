@@ -44,7 +44,12 @@ pub(crate) fn version() -> Result<c_long, Errno> {
     const VERSION: c_int = 1;
     // SAFETY: with this flag the kernel takes no struct.
     check(unsafe {
-        libc::syscall(libc::SYS_landlock_create_ruleset, ptr::null::<RulesetAttr>(), 0usize, VERSION)
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            ptr::null::<RulesetAttr>(),
+            0usize,
+            VERSION,
+        )
     })
 }
 
@@ -69,7 +74,13 @@ pub(crate) fn allow(
     let attr = PathBeneathAttr { allowed_access, parent_fd: beneath.as_raw_fd() };
     // SAFETY: the struct is valid and only read.
     let result = unsafe {
-        libc::syscall(libc::SYS_landlock_add_rule, ruleset.as_raw_fd(), PATH_BENEATH, &raw const attr, 0)
+        libc::syscall(
+            libc::SYS_landlock_add_rule,
+            ruleset.as_raw_fd(),
+            PATH_BENEATH,
+            &raw const attr,
+            0,
+        )
     };
     check(result).map(drop)
 }
@@ -86,8 +97,7 @@ pub(crate) fn restrict(ruleset: BorrowedFd<'_>) -> Result<(), Errno> {
 pub(crate) fn guards_files() -> bool {
     let none = ptr::null();
     // SAFETY: the path ends with NUL; this kind of request takes no other string.
-    let result =
-        unsafe { libc::mount(none, c"/".as_ptr(), none, libc::MS_PRIVATE, ptr::null()) };
+    let result = unsafe { libc::mount(none, c"/".as_ptr(), none, libc::MS_PRIVATE, ptr::null()) };
     check(result.into()) == Err(Errno::PERM)
 }
 

@@ -36,7 +36,9 @@ fn the_size_of_a_file() {
     let outcome = scene().shell("trap '' XFSZ; head -c 10000 /dev/zero > big; wc -c < big");
     assert_eq!(outcome.stdout, "4096\n", "{}", outcome.stderr);
     // A shell says so of what it ran, and a program that writes itself is ended.
-    for words in [&["sh", "-c", "head -c 10000 /dev/zero > big2"][..], &["truncate", "-s", "9000", "b3"]] {
+    for words in
+        [&["sh", "-c", "head -c 10000 /dev/zero > big2"][..], &["truncate", "-s", "9000", "b3"]]
+    {
         let ended = scene().run(words).unwrap().ended;
         assert_eq!(ended.limit_reached, Some(ResourceLimit::FileSize), "{:?}", ended.status);
     }
@@ -129,6 +131,19 @@ while True:
     assert_eq!(outcome.ended.limit_reached, Some(ResourceLimit::Cpu));
     assert!(outcome.ended.usage.user < Duration::from_secs(3), "{:?}", outcome.ended.usage);
     assert_eq!(outcome.in_force.limits.cpu, Some(Duration::from_secs(1)));
+    // What has ended counts too, whoever was its parent.
+    let code = "
+import os, time
+while True:
+    if os.fork() == 0:
+        if os.fork() == 0:
+            until = time.process_time() + 0.1
+            while time.process_time() < until:
+                pass
+        os._exit(0)
+    os.wait()
+    time.sleep(0.1)";
+    assert_eq!(python(limits, code).ended.limit_reached, Some(ResourceLimit::Cpu));
 }
 
 /// The user's other programs, such as an editor, share their number of watches with the command.

@@ -174,7 +174,11 @@ fn record(ended: &Ended, result: &mut ExecutionResult) {
     result.limit_reached = ended.limit_reached;
     result.usage = ended.usage;
     result.unreached = ended.unreached;
-    if ended.left_behind > 0 && !ended.timed_out && !ended.interrupted && ended.limit_reached.is_none() {
+    if ended.left_behind > 0
+        && !ended.timed_out
+        && !ended.interrupted
+        && ended.limit_reached.is_none()
+    {
         let left = ended.left_behind;
         let (what, were) = if left == 1 { ("process", "was") } else { ("processes", "were") };
         result.warnings.push(format!("{left} {what} that the command left running {were} ended"));

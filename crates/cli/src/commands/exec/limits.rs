@@ -27,7 +27,10 @@ pub(super) fn line(reached: ResourceLimit, result: &ExecutionResult) -> String {
         ResourceLimit::Memory => {
             let (shown, more) = (number(limits.memory), number(limits.memory).saturating_mul(MORE));
             let more = more.div_ceil(1 << 20);
-            format!("reached the memory limit of {}{killed}; for more: --memory {more}MiB", render::bytes(shown))
+            format!(
+                "reached the memory limit of {}{killed}; for more: --memory {more}MiB",
+                render::bytes(shown)
+            )
         }
         ResourceLimit::Processes => {
             let (shown, more) =

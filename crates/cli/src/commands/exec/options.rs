@@ -84,7 +84,12 @@ impl Options {
     pub(super) fn can_join(&self) -> bool {
         let as_usual = self.checkpoint == CheckpointMode::Auto;
         let limited = self.memory.is_some() || self.processes.is_some() || self.cpu.is_some();
-        as_usual && !limited && self.wait.is_none() && self.driver.is_none() && !self.verify && !self.no_cache
+        as_usual
+            && !limited
+            && self.wait.is_none()
+            && self.driver.is_none()
+            && !self.verify
+            && !self.no_cache
     }
 }
 
