@@ -47,7 +47,7 @@ pub(super) fn mask() -> Result<(), Errno> {
 pub(super) fn is_masked() -> bool {
     const TMPFS: i64 = 0x0102_1994;
     MASKED.iter().all(|path| match rustix::fs::statfs(*path) {
-        Ok(found) => found.f_type as i64 == TMPFS,
+        Ok(found) => found.f_type == TMPFS,
         Err(errno) => errno == Errno::NOENT,
     })
 }
