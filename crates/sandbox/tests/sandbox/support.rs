@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use offshoot_sandbox::{
     Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests, SandboxError,
-    Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount, launch,
+    Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount, launch, make_door,
 };
 
 /// A temporary folder that an overlay works in.
@@ -48,6 +48,8 @@ pub(crate) struct Scene {
     pub(crate) timeout: Option<Duration>,
     pub(crate) read_only: bool,
     pub(crate) broker: bool,
+    /// Others can join.
+    pub(crate) joinable: bool,
     pub(crate) target: PathBuf,
     pub(crate) environment: Vec<(&'static str, &'static str)>,
 }
@@ -87,6 +89,7 @@ impl Scene {
             timeout: Some(Duration::from_secs(30)),
             read_only: false,
             broker: true,
+            joinable: false,
             target: "/tmp/some/workspace".into(),
             environment: vec![("PATH", "/usr/bin:/bin")],
         }
@@ -141,7 +144,7 @@ impl Scene {
             limits: self.limits,
             walls: self.walls,
             broker: self.broker,
-            door: None,
+            door: self.joinable.then(|| make_door(&self.path("door")).unwrap()),
             command: Program {
                 arguments: arguments.iter().map(Into::into).collect(),
                 environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),

@@ -283,6 +283,28 @@ fn a_wall_that_is_refused_is_named_or_missing() {
     assert_eq!(scene.shell("true").ended.status, Status::Exited(0));
 }
 
+/// Where programs may make mounts of their own and others may join, Landlock has nothing to hold: the same as on a system without it.
+#[test]
+fn landlock_that_cannot_be_had_is_an_error_or_missing() {
+    for demand in [Demand::Required, Demand::Optional] {
+        let mut scene = Scene { joinable: true, ..Scene::new() };
+        scene.walls = Walls { landlock: demand, nested_namespaces: true, ..all() };
+        match (demand, scene.run(&["true"])) {
+            (Demand::Required, Err(refused)) => {
+                assert!(
+                    matches!(refused, SandboxError::Wall { wall: "landlock", .. }),
+                    "{refused}"
+                );
+            }
+            (Demand::Optional, Ok(ran)) => {
+                assert!(!ran.in_force.restrictions.contains(&Restriction::Landlock));
+                assert_eq!(ran.in_force.landlock, None);
+            }
+            (_, ran) => panic!("{demand:?}: {:?}", ran.map(|ran| ran.stdout)),
+        }
+    }
+}
+
 #[test]
 fn the_machines_part_of_sysfs_is_empty() {
     let shown = |path: &&str| fs::read_dir(path).is_ok_and(|mut found| found.next().is_some());
