@@ -73,6 +73,14 @@ impl Redactor {
                     {
                         (name.clone(), "[bytes]".into())
                     }
+                    // Part of the machine's, and the kernel's version of it.
+                    "memory" if fields.contains_key("tmpfs") => (name.clone(), "[memory]".into()),
+                    "landlock_abi" => (name.clone(), "[landlock_abi]".into()),
+                    // Ordinary users keep the groups that they have.
+                    "restrictions" => {
+                        let items = value.as_array().into_iter().flatten();
+                        (name.clone(), items.filter(|item| *item != "no_groups").cloned().collect())
+                    }
                     "freed_bytes" | "bytes_before" | "bytes_after" | "taken_bytes"
                     | "packs_bytes" | "longest_pause_us" => {
                         (name.clone(), format!("[{name}]").into())

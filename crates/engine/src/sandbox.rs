@@ -70,7 +70,9 @@ impl Offshoot {
                 narrowed.push(profiles.project(&name, &text).map_err(unusable)?);
             }
         }
-        Ok(ProfileRules { profiles, narrowed, network: self.config().exec.net })
+        let exec = &self.config().exec;
+        let (nested_namespaces, io_uring) = (exec.nested_namespaces, exec.io_uring);
+        Ok(ProfileRules { profiles, narrowed, network: exec.net, nested_namespaces, io_uring })
     }
 
     /// The user's own file of profiles; none where the user has no folder for settings.

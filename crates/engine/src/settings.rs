@@ -160,8 +160,17 @@ pub struct ExecSettings {
     pub max_processes: u64,
     /// How large a file it may write; 0 for no limit.
     pub max_file_size: u64,
-    /// How much address space each of its processes may have; 0 for no limit.
+    /// How much memory all of its processes may have together; 0 for three quarters of the machine's.
     pub max_memory: u64,
+    /// How much each of its private directories may hold; 0 for half of the machine's memory.
+    pub max_tmpfs: u64,
+    /// How much time of processors all of its processes may take together; zero for no limit.
+    #[serde(with = "duration")]
+    pub max_cpu: Duration,
+    /// Whether it may make namespaces of its own.
+    pub nested_namespaces: bool,
+    /// Whether it may use io_uring.
+    pub io_uring: bool,
 }
 
 /// Section `cache`.
@@ -352,9 +361,13 @@ impl Default for ExecSettings {
             hard_link_bytes: 64 << 20,
             broker: true,
             net: Network::None,
-            max_processes: 0,
+            max_processes: 4096,
             max_file_size: 0,
             max_memory: 0,
+            max_tmpfs: 0,
+            max_cpu: Duration::ZERO,
+            nested_namespaces: false,
+            io_uring: false,
         }
     }
 }

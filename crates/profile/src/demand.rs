@@ -19,12 +19,14 @@ pub enum Wall {
     Groups,
     /// Root has ids that nobody has outside.
     OwnIds,
+    /// What of `/sys` tells of the whole machine is empty.
+    Sysfs,
 }
 
 impl Wall {
     /// Every wall.
-    pub const ALL: [Self; 5] =
-        [Self::Landlock, Self::Seccomp, Self::Keyring, Self::Groups, Self::OwnIds];
+    pub const ALL: [Self; 6] =
+        [Self::Landlock, Self::Seccomp, Self::Keyring, Self::Groups, Self::OwnIds, Self::Sysfs];
 
     /// Its name in files and answers.
     pub fn as_str(self) -> &'static str {
@@ -34,14 +36,15 @@ impl Wall {
             Self::Keyring => "keyring",
             Self::Groups => "groups",
             Self::OwnIds => "own_ids",
+            Self::Sysfs => "sysfs",
         }
     }
 
     /// What is asked of it where nobody says: what every kernel of the last years has is a must.
     fn usual(self) -> Demand {
         match self {
-            Self::Seccomp => Demand::Required,
-            Self::Landlock | Self::Keyring | Self::Groups | Self::OwnIds => Demand::Optional,
+            Self::Seccomp | Self::Keyring | Self::Sysfs => Demand::Required,
+            Self::Landlock | Self::Groups | Self::OwnIds => Demand::Optional,
         }
     }
 }

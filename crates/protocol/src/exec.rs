@@ -2,6 +2,7 @@
 
 use offshoot_vocabulary::{
     CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
+    ResourceLimit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,6 +167,9 @@ pub struct ExecResultDoc {
     pub timed_out: bool,
     /// Whether the caller was interrupted, which ended it.
     pub interrupted: bool,
+    /// The limit that it reached: Offshoot or the kernel ended it for that, or it could not go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_reached: Option<ResourceLimit>,
     /// Where what changed is.
     pub durability: Durability,
     /// How the workspace was made a directory.
@@ -226,6 +230,7 @@ impl ExecResultDoc {
             failed_in: None,
             timed_out: false,
             interrupted: false,
+            limit_reached: None,
             durability: Durability::None,
             driver: None,
             sandbox: None,
@@ -291,19 +296,28 @@ pub struct SandboxDoc {
     /// The limits that it was held to.
     #[serde(default)]
     pub limits: LimitsDoc,
+    /// The version of Landlock's rules that held, the `landlock` of the restrictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landlock_abi: Option<u32>,
     /// Everything else in force, such as `no_new_privs`.
     pub restrictions: Vec<String>,
 }
 
-/// The limits that a command was held to, as the kernel had them; none where there was none.
+/// The limits that a command was held to, as the kernel and the sandbox had them; none where there was none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitsDoc {
-    /// Processes and threads. The host's own root is held to none.
+    /// Processes and threads.
     pub processes: Option<u64>,
     /// Bytes of one file.
     pub file_size: Option<u64>,
-    /// Bytes of address space of one process.
+    /// Bytes of memory of all its processes together, files in private directories included.
     pub memory: Option<u64>,
+    /// Milliseconds of processors of all its processes together.
+    #[serde(default)]
+    pub cpu_ms: Option<u64>,
+    /// Bytes of each private directory.
+    #[serde(default)]
+    pub tmpfs: Option<u64>,
 }
 
 /// The network of a command.

@@ -20,8 +20,8 @@ mod unify;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -80,7 +80,8 @@ impl Broker {
     /// Answers calls from now on. Must not fail to be called once there is a listener: without an answer they fail.
     fn start(listener: OwnedFd, scene: Arc<Scene>) -> std::io::Result<Self> {
         seccomp::wake_together(listener.as_fd());
-        let shared = Arc::new(Shared { listener, scene, idle: AtomicBool::new(false) });
+        let (idle, waiting) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let shared = Arc::new(Shared { listener, scene, idle, waiting });
         let (alive, gone) = channel();
         let served = Arc::clone(&shared);
         let receiver = Builder::new().name("broker".to_owned()).spawn(move || {
@@ -118,36 +119,75 @@ fn serve(shared: &Arc<Shared>) {
         return continue_all(shared);
     }
     powers::lay_down();
-    let mut movers: Vec<JoinHandle<()>> = Vec::new();
-    while let Some(notice) = next(shared, &movers) {
+    let mut mover: Option<Mover> = None;
+    while let Some(notice) = next(shared) {
         let id = notice.id;
         let judged = AssertUnwindSafe(|| consider(shared, &notice));
         match catch_unwind(judged).unwrap_or(Verdict::Answer(Answer::Continue)) {
             Verdict::Answer(answer) => seccomp::answer(shared.listener.as_fd(), id, answer),
             Verdict::Gone => {}
             Verdict::Work(work) => {
-                movers.retain(|mover| !mover.is_finished());
-                match start_mover(shared, work, id) {
-                    Ok(mover) => movers.push(mover),
-                    Err(_) => seccomp::answer(shared.listener.as_fd(), id, Answer::Continue),
+                if mover.is_none() {
+                    mover = Mover::start(shared).ok();
+                }
+                match &mover {
+                    Some(mover) => mover.give(shared, work, id),
+                    None => seccomp::answer(shared.listener.as_fd(), id, Answer::Continue),
                 }
             }
         }
     }
-    for mover in movers {
-        let _panicked = mover.join().is_err();
+    drop(mover);
+}
+
+/// The thread for what may take long. One is enough, since one directory moves at a time: however many processes ask, there are no more
+/// threads.
+struct Mover {
+    queue: Option<Sender<(Work, u64)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Mover {
+    fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let shared = Arc::clone(shared);
+        let (queue, asked) = channel::<(Work, u64)>();
+        let thread = Builder::new().name("broker-move".to_owned()).stack_size(MOVER_STACK);
+        let thread = thread.spawn(move || {
+            // Its powers are those of the thread that starts it.
+            for (work, id) in asked {
+                carry_out(&shared, work, id);
+                shared.waiting.fetch_sub(1, Ordering::SeqCst);
+            }
+        })?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    fn give(&self, shared: &Shared, work: Work, id: u64) {
+        shared.waiting.fetch_add(1, Ordering::SeqCst);
+        let given = self.queue.as_ref().map(|queue| queue.send((work, id)));
+        if !matches!(given, Some(Ok(()))) {
+            shared.waiting.fetch_sub(1, Ordering::SeqCst);
+            seccomp::answer(shared.listener.as_fd(), id, Answer::Continue);
+        }
+    }
+}
+
+impl Drop for Mover {
+    fn drop(&mut self) {
+        self.queue = None;
+        let _panicked = self.thread.take().is_some_and(|thread| thread.join().is_err());
     }
 }
 
 /// Leaves every call to the kernel.
 fn continue_all(shared: &Shared) {
-    while let Some(notice) = next(shared, &[]) {
+    while let Some(notice) = next(shared) {
         seccomp::answer(shared.listener.as_fd(), notice.id, Answer::Continue);
     }
 }
 
 /// The next call; none where no process is left that could make one.
-fn next(shared: &Shared, movers: &[JoinHandle<()>]) -> Option<Notice> {
+fn next(shared: &Shared) -> Option<Notice> {
     loop {
         let mut events = [PollFd::new(&shared.listener, PollFlags::IN)];
         match poll(&mut events, None) {
@@ -158,7 +198,8 @@ fn next(shared: &Shared, movers: &[JoinHandle<()>]) -> Option<Notice> {
         if !events[0].revents().contains(PollFlags::IN) {
             return None;
         }
-        shared.idle.store(movers.iter().all(JoinHandle::is_finished), Ordering::SeqCst);
+        let nothing_moves = shared.waiting.load(Ordering::SeqCst) == 0;
+        shared.idle.store(nothing_moves, Ordering::SeqCst);
         let received = seccomp::receive(shared.listener.as_fd());
         shared.idle.store(false, Ordering::SeqCst);
         match received {
@@ -177,28 +218,24 @@ fn consider(shared: &Shared, notice: &Notice) -> Verdict {
     }
 }
 
-/// Does what may take long on a thread of its own.
-fn start_mover(shared: &Arc<Shared>, work: Work, id: u64) -> std::io::Result<JoinHandle<()>> {
-    let shared = Arc::clone(shared);
-    let mover = Builder::new().name("broker-move".to_owned()).stack_size(MOVER_STACK);
-    mover.spawn(move || {
-        let done = AssertUnwindSafe(|| {
-            let _one_at_a_time = shared.scene.moving.lock().unwrap_or_else(PoisonError::into_inner);
-            match &work {
-                Work::Rename(rename) => match relocate::relocate(&shared, id, rename) {
-                    Ok(()) => Answer::Done,
-                    Err(errno) => Answer::Refused(errno),
-                },
-                // The link itself is the kernel's, which also says what is wrong with it.
-                Work::Link(first) => {
-                    let _as_before = unify::unify(first).is_err();
-                    Answer::Continue
-                }
+/// Does what may take long, and answers.
+fn carry_out(shared: &Shared, work: Work, id: u64) {
+    let done = AssertUnwindSafe(|| {
+        let _one_at_a_time = shared.scene.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        match &work {
+            Work::Rename(rename) => match relocate::relocate(shared, id, rename) {
+                Ok(()) => Answer::Done,
+                Err(errno) => Answer::Refused(errno),
+            },
+            // The link itself is the kernel's, which also says what is wrong with it.
+            Work::Link(first) => {
+                let _as_before = unify::unify(first).is_err();
+                Answer::Continue
             }
-        });
-        let answer = catch_unwind(done).unwrap_or(Answer::Refused(Errno::IO));
-        // What was open of the workspace is closed before the command goes on.
-        drop(work);
-        seccomp::answer(shared.listener.as_fd(), id, answer);
-    })
+        }
+    });
+    let answer = catch_unwind(done).unwrap_or(Answer::Refused(Errno::IO));
+    // What was open of the workspace is closed before the command goes on.
+    drop(work);
+    seccomp::answer(shared.listener.as_fd(), id, answer);
 }

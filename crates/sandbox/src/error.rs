@@ -35,6 +35,14 @@ pub enum SandboxError {
         /// What the kernel said about it at length.
         detail: String,
     },
+    /// The system refuses a wall that the command must have.
+    #[error("this system does not allow the sandbox's `{wall}` wall: {errno}")]
+    Wall {
+        /// Its name.
+        wall: &'static str,
+        /// What the kernel said.
+        errno: Errno,
+    },
     /// The command could not be executed.
     #[error("{}: {errno}", .program.display())]
     NotExecuted {
@@ -85,6 +93,9 @@ impl SandboxError {
             ),
             Self::Ids(_) => Some(
                 "the file system of the vault may know no mounts that translate ids; a profile that has own_ids = \"optional\" does without",
+            ),
+            Self::Wall { .. } => Some(
+                "a sandbox profile can mark this wall as optional; commands then run without it",
             ),
             Self::OtherNetwork(Network::Host) => Some("join it with --net host"),
             Self::OtherNetwork(Network::None) => {

@@ -32,6 +32,8 @@ pub struct InForce {
     pub renames: Renames,
     /// What it may use: those of the limits asked for that the kernel has and holds it to.
     pub limits: Limits,
+    /// The version of Landlock's rules that hold.
+    pub landlock: Option<u32>,
     /// What else it cannot do.
     pub restrictions: Vec<Restriction>,
 }
@@ -50,6 +52,7 @@ impl InForce {
             caches: Vec::new(),
             renames: Renames::Native,
             limits: Limits::default(),
+            landlock: None,
             restrictions: Vec::new(),
         }
     }
@@ -94,11 +97,21 @@ pub enum Restriction {
     ListedRoot,
     /// Root inside is nobody outside.
     OwnIds,
+    /// What of `/sys` tells of the whole machine is empty.
+    MaskedSysfs,
+    /// Landlock lets it write where writing is meant, and nowhere else.
+    Landlock,
+    /// System calls that no build needs are refused.
+    CallFilter,
+    /// Its session keyring is its own.
+    OwnKeyring,
+    /// No supplementary group gives it anything.
+    NoGroups,
 }
 
 impl Restriction {
     /// All that there are.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 13] = [
         Self::ReadOnlyRoot,
         Self::NoNewPrivs,
         Self::NoCapabilities,
@@ -107,6 +120,11 @@ impl Restriction {
         Self::ReadOnlyProc,
         Self::ListedRoot,
         Self::OwnIds,
+        Self::MaskedSysfs,
+        Self::Landlock,
+        Self::CallFilter,
+        Self::OwnKeyring,
+        Self::NoGroups,
     ];
 
     /// The word for it.
@@ -120,6 +138,11 @@ impl Restriction {
             Self::ReadOnlyProc => "read_only_proc",
             Self::ListedRoot => "listed_root",
             Self::OwnIds => "own_ids",
+            Self::MaskedSysfs => "masked_sysfs",
+            Self::Landlock => "landlock",
+            Self::CallFilter => "seccomp",
+            Self::OwnKeyring => "own_keyring",
+            Self::NoGroups => "no_groups",
         }
     }
 }

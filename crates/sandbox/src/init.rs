@@ -16,7 +16,10 @@ mod network;
 mod proc;
 mod serve;
 mod step;
+mod sysfs;
 mod terminal;
+mod walls;
+mod watch;
 
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 
@@ -31,6 +34,7 @@ use self::step::{Failure, step, step_at};
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
+use offshoot_vocabulary::Demand;
 
 /// All of the init's life. Buffer and stack were made before, by the parent.
 pub(crate) fn main(
@@ -123,6 +127,9 @@ fn run(
 ) -> Result<(), Failure> {
     take_ids(script, covers)?;
     let made = mounts::make(script)?;
+    if script.walls.landlock != Demand::Off {
+        walls::make_ruleset(script)?;
+    }
     // What is in this process's memory is the caller's and not for the command to read.
     step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;
     sys::reset_signals();
@@ -134,7 +141,8 @@ fn run(
         command::start(script, terminal.is_some(), &script.directory, execute, buffer, stack)?;
     let_go_of_streams();
     let guests = Guests::new(room);
-    let mut serving = serve::Serving { script, buffer, stack, signals, made, told, guests };
+    let watch = watch::Watch::new(script);
+    let mut serving = serve::Serving { script, buffer, stack, signals, made, told, guests, watch };
     serving.serve(started, terminal);
     // The end of this process ends all others, but closes its descriptors first: nobody is to see renames fail in between.
     let _nobody_is_left = sys::signal_all(libc::SIGKILL);

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use offshoot_vocabulary::{Demand, Network};
 use rustix::fs::{FileType, Mode, OFlags, fchown, fstat};
@@ -49,14 +50,14 @@ pub fn launch_noted<E: From<SandboxError>>(
     spec: &Spec,
     note: &mut dyn FnMut(u32) -> Result<(), E>,
 ) -> Result<Running, E> {
-    if spec.own_ids != Demand::Off && ids::can_be_own() {
+    if spec.walls.own_ids != Demand::Off && ids::can_be_own() {
         let launched = match covers::needed(spec) {
             Some(covers) => launch_with(spec, Some(covers), note),
             None => Err(SandboxError::Ids(Errno::XDEV).into()),
         };
         match launched {
             Err(Failed::Sandbox(error))
-                if spec.own_ids == Demand::Optional && about_ids(&error) => {}
+                if spec.walls.own_ids == Demand::Optional && about_ids(&error) => {}
             other => return other.map_err(Failed::into_error),
         }
     }
@@ -194,7 +195,8 @@ fn go(
         namespaces,
         home: script.home_view,
         writable: started.findings.writable(),
-        limits: held_to(&spec.limits, started.limits),
+        limits: held_to(&spec.limits, &started.limits),
+        landlock: started.landlock,
         restrictions: started.findings.restrictions(),
         renames,
         private: script.private_paths(),
@@ -265,17 +267,35 @@ fn network_of(namespaces: &[&str]) -> Network {
     if namespaces.contains(&NET) { Network::None } else { Network::Host }
 }
 
-/// Those of the limits asked for that a command is held to, as the kernel has them.
-fn held_to(asked: &Limits, has: [i64; 4]) -> Limits {
-    let [open_files, processes, file_size, memory] =
-        has.map(|limit| (limit != UNLIMITED).then(|| limit.cast_unsigned()));
+/// Those of the limits asked for that a command is held to, as the kernel and the init have them.
+fn held_to(asked: &Limits, has: &HeldLimits) -> Limits {
+    let limit = |limit: i64| (limit != UNLIMITED).then(|| limit.cast_unsigned());
+    // The kernel counts the init too, and lets the host's own root have more than its limit. The init lets nobody.
+    let counted = limit(has.processes).map(|most| most.saturating_sub(1));
+    let counted = counted.filter(|_| !ids::is_host_root());
+    let watched = limit(has.watched_processes);
     Limits {
-        open_files: open_files.filter(|_| asked.open_files.is_some()),
-        // The kernel counts the processes of the host's own root and lets it have more.
-        processes: processes.filter(|_| asked.processes.is_some() && !ids::is_host_root()),
-        file_size: file_size.filter(|_| asked.file_size.is_some()),
-        memory: memory.filter(|_| asked.memory.is_some()),
+        open_files: limit(has.open_files).filter(|_| asked.open_files.is_some()),
+        processes: watched.map(|watched| counted.map_or(watched, |counted| counted.min(watched))),
+        file_size: limit(has.file_size).filter(|_| asked.file_size.is_some()),
+        memory: limit(has.memory),
+        cpu: limit(has.cpu).map(Duration::from_millis),
+        tmpfs: limit(has.tmpfs).filter(|_| asked.tmpfs.is_some()),
+        inotify: asked.inotify.filter(|_| has.inotify),
     }
+}
+
+/// The limits of a command as it was started with them.
+struct HeldLimits {
+    open_files: i64,
+    processes: i64,
+    file_size: i64,
+    memory: i64,
+    watched_processes: i64,
+    cpu: i64,
+    tmpfs: i64,
+    /// Those of watching files are in place.
+    inotify: bool,
 }
 
 /// A command that runs.
@@ -290,8 +310,10 @@ struct Started {
     caches: u64,
     /// What else is in force.
     findings: Findings,
-    /// Its limits of open files, processes, the size of a file and memory.
-    limits: [i64; 4],
+    /// Its limits.
+    limits: HeldLimits,
+    /// The version of Landlock's rules that hold.
+    landlock: Option<u32>,
     /// The caller's end of its terminal.
     master: Option<OwnedFd>,
 }
@@ -314,7 +336,17 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             listener,
             caches: message.numbers[3] as u64,
             findings: Findings::from_number(message.numbers[4]),
-            limits: std::array::from_fn(|at| message.numbers[5 + at]),
+            limits: HeldLimits {
+                open_files: message.numbers[5],
+                processes: message.numbers[6],
+                file_size: message.numbers[7],
+                memory: message.numbers[8],
+                watched_processes: message.numbers[10],
+                cpu: message.numbers[11],
+                tmpfs: message.numbers[12],
+                inotify: message.numbers[13] != 0,
+            },
+            landlock: u32::try_from(message.numbers[9]).ok().filter(|version| *version > 0),
             unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
             master: message.descriptor,
         }),
@@ -324,9 +356,13 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
         }),
         Kind::Failed => {
             let step = Step::ALL.into_iter().find(|step| *step as i64 == message.numbers[0]);
+            let errno = errno(message.numbers[1]);
+            if let Some(wall) = step.and_then(Step::wall) {
+                return Err(SandboxError::Wall { wall, errno });
+            }
             let (step, path) = describe(step, script, message.numbers[2] as usize);
             let detail = String::from_utf8_lossy(message.bytes).trim().to_owned();
-            Err(SandboxError::Prepare { step, path, errno: errno(message.numbers[1]), detail })
+            Err(SandboxError::Prepare { step, path, errno, detail })
         }
         _ => Err(SandboxError::Lost),
     }
@@ -366,5 +402,9 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
         Step::Limits => ("cannot set limits", None),
         Step::Privileges => ("cannot drop privileges", None),
         Step::WorkingDirectory => ("cannot enter", path(&script.directory)),
+        // These are told as walls.
+        Step::Sysfs | Step::Landlock | Step::Keyring | Step::Groups | Step::Filter => {
+            ("cannot confine the command", None)
+        }
     }
 }

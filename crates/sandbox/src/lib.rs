@@ -13,6 +13,7 @@ mod broker;
 mod cancel;
 mod covers;
 mod error;
+mod filter;
 mod ids;
 mod in_force;
 mod init;
@@ -29,6 +30,7 @@ mod signals;
 mod spec;
 #[expect(unsafe_code, reason = "system calls that no safe wrapper offers")]
 mod sys;
+mod walls;
 
 pub use cancel::{Cancel, Requests};
 pub use error::{Result, SandboxError};
@@ -36,13 +38,14 @@ pub use in_force::{DiscardedDirectory, InForce, Renames, Restriction};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
-pub use offshoot_vocabulary::{Demand, HomeView, Network};
+pub use offshoot_vocabulary::{Demand, HomeView, Network, ResourceLimit};
 pub use probe::{attempt, read_through};
 pub use room::{Room, Stream};
 pub use running::{Ended, Observer, Running, Status, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Stdin, Terminal,
+    CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Stdin, Terminal,
     UpperDirectories, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;
+pub use walls::Walls;

@@ -11,7 +11,7 @@ use rustix::net::{
 };
 
 /// How many numbers a message has.
-pub(crate) const NUMBERS: usize = 9;
+pub(crate) const NUMBERS: usize = 16;
 /// The longest bytes of a message.
 pub(crate) const LONGEST: usize = 64 * 1024;
 const HEAD: usize = 8 + NUMBERS * 8;
@@ -39,12 +39,14 @@ pub(crate) enum Kind {
     Failed = 10,
     /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, why its renames are
     /// not told about, 0 where they are, which caches are in place, a bit for each, what else was found to be in force, and its
-    /// limits of open files, processes, the size of a file and memory; with the caller's end of its terminal, if it has one.
+    /// limits of open files, processes, the size of a file and memory, the version of Landlock's rules, and the limits of processes and of time that the init
+    /// itself holds it to and of files in memory; with the caller's end of its terminal, if it has one.
     Started = 11,
     /// From the init: the command could not be executed. Numbers: error.
     NotExecuted = 12,
     /// From the init: everything has ended. Numbers: status, processes ended, user and system microseconds, resident
-    /// KiB, error of the unmount, blocks written, processes started, attempts to reach a network that is not there.
+    /// KiB, error of the unmount, blocks written, processes started, attempts to reach a network that is not there, the
+    /// limit that was reached, -1 for none.
     Ended = 13,
     /// From the init: the answer to `Open`. Numbers: error; with a descriptor where it is 0.
     Opened = 14,

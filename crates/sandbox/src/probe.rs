@@ -6,7 +6,8 @@ use crate::launch::launch;
 use crate::room::Stream;
 use crate::running::{Observer, Timeout};
 use crate::spec::{Files, Limits, Overlay, Program, Spec, Stdin, WorkspaceMount};
-use offshoot_vocabulary::{Demand, Network};
+use crate::walls::Walls;
+use offshoot_vocabulary::Network;
 
 /// Whether a command can be confined on these files.
 pub fn attempt(files: Files) -> Result<(), SandboxError> {
@@ -35,9 +36,9 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         hidden: Vec::new(),
         caches: Vec::new(),
         files: Vec::new(),
-        own_ids: Demand::Optional,
         network: Network::None,
         limits: Limits::default(),
+        walls: Walls::default(),
         door: None,
         broker: false,
         command: Program {

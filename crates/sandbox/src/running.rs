@@ -24,7 +24,9 @@ use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
 use crate::room::{Room, Stream};
 use crate::signals::{Signal, Signals};
+use crate::spec::Limits;
 use crate::sys;
+use offshoot_vocabulary::ResourceLimit;
 
 /// Who is told what a command prints, as it prints it.
 pub trait Observer {
@@ -91,6 +93,8 @@ pub struct Ended {
     pub duration: Duration,
     /// What it used.
     pub usage: Usage,
+    /// The limit that it reached, for which it was ended or could not go on.
+    pub limit_reached: Option<ResourceLimit>,
     /// Somebody outside has a descriptor to its files, and may still write.
     pub busy: bool,
     /// How often it tried to reach something beyond the loopback interface and had no network.
@@ -398,8 +402,19 @@ impl Running {
 
     fn finish(
         mut self,
-        [status, left_behind, user, system, resident, busy, blocks, processes, unreached]: [i64;
-            NUMBERS],
+        [
+            status,
+            left_behind,
+            user,
+            system,
+            resident,
+            busy,
+            blocks,
+            processes,
+            unreached,
+            reached,
+            ..,
+        ]: [i64; NUMBERS],
         ending: &Ending,
     ) -> Result<Ended> {
         let (socket, pidfd) = match (self.socket.take(), self.pidfd.take()) {
@@ -407,8 +422,12 @@ impl Running {
             _ => return Err(SandboxError::Lost),
         };
         let micros = |number: i64| Duration::from_micros(number.unsigned_abs());
+        let status = Status::decode(status as i32);
+        let reached = ResourceLimit::ALL.iter().find(|limit| **limit as i64 == reached).copied();
+        let asked = &self.in_force.limits;
         Ok(Ended {
-            status: Status::decode(status as i32),
+            limit_reached: reached.or_else(|| status.limit(asked)),
+            status,
             timed_out: ending.timed_out,
             interrupted: ending.interrupted,
             left_behind: left_behind.unsigned_abs(),
@@ -438,6 +457,19 @@ impl Drop for Running {
 }
 
 impl Status {
+    /// The limit whose signal ended it, or, as shells tell it, what it ran.
+    fn limit(self, limits: &Limits) -> Option<ResourceLimit> {
+        let signal = match self {
+            Self::Signaled(signal) => signal,
+            Self::Exited(code) => code - 128,
+        };
+        match signal {
+            libc::SIGXFSZ if limits.file_size.is_some() => Some(ResourceLimit::FileSize),
+            libc::SIGXCPU if limits.cpu.is_some() => Some(ResourceLimit::Cpu),
+            _ => None,
+        }
+    }
+
     /// From what `wait` says.
     pub(crate) fn decode(status: i32) -> Self {
         match status & 0x7f {

@@ -12,14 +12,16 @@ use rustix::termios::{Termios, Winsize};
 
 use crate::covers::Cover;
 use crate::error::{Result, SandboxError, system};
+use crate::filter::Filters;
 use crate::in_force::DiscardedDirectory;
 use crate::layout::{Layout, Place, PlaceKind};
 use crate::message::Top;
 use crate::spec::{
-    CacheMount, Files, FolderMount, Limits, Overlay, Program, Spec, Terminal, UpperDirectories,
-    WorkspaceMount, WrittenFile,
+    CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Terminal,
+    UpperDirectories, WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
+use crate::walls::Walls;
 
 /// Directories of the host that are replaced by private ones.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
@@ -61,6 +63,14 @@ pub(crate) struct Script {
     /// Renames are told about.
     pub(crate) broker: bool,
     pub(crate) limits: Limits,
+    /// The size of each directory whose files are memory.
+    pub(crate) tmpfs_size: Option<CString>,
+    /// What is to be written where about watching files.
+    pub(crate) inotify: Vec<(CString, CString)>,
+    pub(crate) walls: Walls,
+    /// Where Landlock lets the command write, beside its home.
+    pub(crate) writable: Vec<CString>,
+    pub(crate) filters: Filters,
     pub(crate) directory: CString,
     /// Where the program may be, in the order of `PATH`.
     pub(crate) programs: Vec<CString>,
@@ -178,6 +188,11 @@ impl Script {
             own_network: spec.network == Network::None,
             broker: spec.wants_broker(),
             limits: spec.limits,
+            tmpfs_size: spec.limits.tmpfs.map(number).transpose()?,
+            inotify: spec.limits.inotify.as_ref().map(inotify).transpose()?.unwrap_or_default(),
+            walls: spec.walls,
+            writable: writable(spec, &private)?,
+            filters: Filters::new(&spec.walls, spec.wants_broker()),
             directory,
             programs,
             arguments: pointers,
@@ -261,6 +276,29 @@ fn terminal_script(terminal: &Terminal) -> Result<TerminalScript> {
     let modes = rustix::termios::tcgetattr(&terminal.caller).map_err(unusable())?;
     let size = rustix::termios::tcgetwinsize(&terminal.caller).map_err(unusable())?;
     Ok(TerminalScript { modes, size })
+}
+
+/// Where a command can write, beside its home.
+fn writable(spec: &Spec, private: &[PathBuf]) -> Result<Vec<CString>> {
+    let WorkspaceMount { target, folders, read_only, .. } = &spec.workspace;
+    let workspace = folders.iter().map(|folder| &folder.target).chain([target]);
+    let workspace = workspace.filter(|_| !read_only);
+    let caches = spec.caches.iter().map(|cache| &cache.target);
+    workspace.chain(private).chain(caches).map(|path| c_path(path)).collect()
+}
+
+fn inotify(limit: &InotifyLimit) -> Result<Vec<(CString, CString)>> {
+    let InotifyLimit { instances, watches } = *limit;
+    let all = [("instances", instances), ("watches", watches)];
+    let written = all.map(|(name, limit)| {
+        let path = format!("/proc/sys/user/max_inotify_{name}");
+        Ok((c_path(Path::new(&path))?, number(limit)?))
+    });
+    written.into_iter().collect()
+}
+
+fn number(number: u64) -> Result<CString> {
+    c_string(OsStr::new(&number.to_string()), "a number")
 }
 
 /// The private directories that this host has, each by its path without links, none inside another.

@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use offshoot_vocabulary::{Demand, Network};
+use offshoot_vocabulary::Network;
+
+use crate::walls::Walls;
 
 /// Everything about one confined command.
 #[derive(Debug)]
@@ -22,12 +24,12 @@ pub struct Spec {
     pub caches: Vec<CacheMount>,
     /// Files of the command's own.
     pub files: Vec<WrittenFile>,
-    /// Root's commands have ids that nobody has outside.
-    pub own_ids: Demand,
     /// What it can reach.
     pub network: Network,
     /// What it may use.
     pub limits: Limits,
+    /// What keeps it in beside namespaces and mounts.
+    pub walls: Walls,
     /// Directories of lower layers can be renamed, which overlayfs by itself refuses.
     pub broker: bool,
     /// Where others can join, from [`make_door`](crate::make_door).
@@ -129,12 +131,38 @@ pub struct UpperDirectories {
 pub struct Limits {
     /// The soft limit of open files.
     pub open_files: Option<u64>,
-    /// Processes and threads; the kernel does not hold the host's own root to it.
+    /// Processes and threads.
     pub processes: Option<u64>,
     /// Bytes of one file.
     pub file_size: Option<u64>,
-    /// Bytes of address space of one process.
+    /// Bytes of memory of all processes together, and of files that are memory.
     pub memory: Option<u64>,
+    /// Time of processors, of all processes together.
+    pub cpu: Option<Duration>,
+    /// Bytes of each directory whose files are memory; half of the machine's where there is none.
+    pub tmpfs: Option<u64>,
+    /// What it may watch of files.
+    pub inotify: Option<InotifyLimit>,
+}
+
+/// How many files can be watched. What a command does not get stays for the user's other programs, who share their number with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InotifyLimit {
+    /// How many programs can watch.
+    pub instances: u64,
+    /// How many files can be watched.
+    pub watches: u64,
+}
+
+impl InotifyLimit {
+    /// Half of what the user has; none where the system does not say.
+    pub fn half() -> Option<Self> {
+        let half = |name: &str| {
+            let text = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
+            text.trim().parse::<u64>().ok().map(|all| all / 2)
+        };
+        Some(Self { instances: half("max_user_instances")?, watches: half("max_user_watches")? })
+    }
 }
 
 /// The program to run, and what it is given.

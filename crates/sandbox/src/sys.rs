@@ -2,6 +2,8 @@
 //!
 //! All of them are usable between `clone3` and `execve`: they only make the call.
 
+pub(crate) mod keys;
+pub(crate) mod landlock;
 pub(crate) mod seccomp;
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -108,7 +110,14 @@ pub(crate) fn translate_ids(mount: BorrowedFd<'_>, ids: BorrowedFd<'_>) -> Resul
         propagation: libc::MS_PRIVATE,
         userns_fd: ids.as_raw_fd() as u64,
     };
-    set_attr(mount.as_raw_fd(), c"", libc::AT_EMPTY_PATH, &attr)
+    set_attributes(mount.as_raw_fd(), c"", libc::AT_EMPTY_PATH, &attr)
+}
+
+/// Lets the mount at a path be written again.
+pub(crate) fn make_writable(path: &CStr) -> Result<(), Errno> {
+    let attr =
+        MountAttr { attr_set: 0, attr_clr: libc::MOUNT_ATTR_RDONLY, propagation: 0, userns_fd: 0 };
+    set_attributes(libc::AT_FDCWD, path, 0, &attr)
 }
 
 /// Makes a user and a group this process's own, and no others.
@@ -146,10 +155,10 @@ pub(crate) fn restrict_mount(path: &CStr, attributes: u64) -> Result<(), Errno> 
 fn mount_setattr(at: RawFd, path: &CStr, flags: c_int, attributes: u64) -> Result<(), Errno> {
     let propagation = libc::MS_PRIVATE;
     let attr = MountAttr { attr_set: attributes, attr_clr: 0, propagation, userns_fd: 0 };
-    set_attr(at, path, flags, &attr)
+    set_attributes(at, path, flags, &attr)
 }
 
-fn set_attr(at: RawFd, path: &CStr, flags: c_int, attr: &MountAttr) -> Result<(), Errno> {
+fn set_attributes(at: RawFd, path: &CStr, flags: c_int, attr: &MountAttr) -> Result<(), Errno> {
     // SAFETY: the path ends with NUL, the struct is valid for its size.
     let result = unsafe {
         libc::syscall(
@@ -215,6 +224,26 @@ pub(crate) fn is_bounding_set_empty() -> bool {
         }
     }
     true
+}
+
+/// The supplementary groups of this process; fails where there are more than fit.
+pub(crate) fn groups(space: &mut [libc::gid_t]) -> Result<&[libc::gid_t], Errno> {
+    // SAFETY: the space is valid to write to for its length.
+    let count = unsafe { libc::getgroups(space.len() as c_int, space.as_mut_ptr()) };
+    let count = check(count.into())? as usize;
+    Ok(&space[..count])
+}
+
+/// Bytes of a page.
+pub(crate) fn page_size() -> u64 {
+    // SAFETY: takes a number.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1).unsigned_abs()
+}
+
+/// How the kernel counts time of processors.
+pub(crate) fn ticks_per_second() -> u64 {
+    // SAFETY: takes a number.
+    unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1).unsigned_abs()
 }
 
 /// Closes every descriptor from this one on.

@@ -6,7 +6,11 @@
 mod confinement;
 #[path = "sandbox/lifecycle.rs"]
 mod lifecycle;
+#[path = "sandbox/limits.rs"]
+mod limits;
 #[path = "sandbox/renames.rs"]
 mod renames;
 #[path = "sandbox/support.rs"]
 mod support;
+#[path = "sandbox/walls.rs"]
+mod walls;

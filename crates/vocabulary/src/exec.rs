@@ -14,6 +14,20 @@ words! {
 }
 
 words! {
+    /// A limit of what a command may use.
+    pub enum ResourceLimit {
+        /// Memory of all its processes together.
+        Memory = "memory",
+        /// Processes and threads.
+        Processes = "processes",
+        /// Time of processors, of all its processes together.
+        Cpu = "cpu",
+        /// The size of one file.
+        FileSize = "file_size",
+    }
+}
+
+words! {
     /// A way to make a state of files a directory.
     pub enum DriverName {
         /// The kernel stacks the layers; changes are what it writes into the topmost directory.

@@ -15,7 +15,7 @@ mod word;
 pub use change::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc, PieceKindDoc, SkipCode};
 pub use exec::{
     AbandonedWork, CheckpointMode, Confinement, Demand, DriverChoice, DriverName, Durability,
-    ExecState, FileAccess, HomeView, Network, Visibility,
+    ExecState, FileAccess, HomeView, Network, ResourceLimit, Visibility,
 };
 pub use exit_code::ExitCode;
 pub use merge::{

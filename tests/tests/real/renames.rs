@@ -87,7 +87,11 @@ fn run_both(script: &str) {
 
 /// Runs a script of Python in the workspace, which must succeed.
 fn inside(scene: &Scene, script: &str) -> String {
-    let said = scene.inside(&python(script));
+    inside_with(scene, &[], script)
+}
+
+fn inside_with(scene: &Scene, options: &[&str], script: &str) -> String {
+    let said = scene.inside_with(options, &python(script));
     assert_eq!(said.code, Some(0), "{script}\n{said:#?}");
     said.out
 }

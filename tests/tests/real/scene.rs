@@ -118,7 +118,12 @@ impl Scene {
 
     /// Runs a script in the workspace and gives what it said.
     pub(crate) fn inside(&self, script: &str) -> Said {
-        let envelope = self.exec(&[], &["sh", "-euc", script]);
+        self.inside_with(&[], script)
+    }
+
+    /// The same with options.
+    pub(crate) fn inside_with(&self, options: &[&str], script: &str) -> Said {
+        let envelope = self.exec(options, &["sh", "-euc", script]);
         let result = &envelope["result"];
         assert!(result["error"].is_null(), "{script}\n{envelope:#}");
         assert_eq!(result["warnings"], serde_json::json!([]), "{script}\n{envelope:#}");

@@ -68,13 +68,14 @@ fn a_second_run_of_an_ordinary_user_joins_the_first() {
     both_see_the_same(one, other, &place);
 }
 
-/// Who joins is confined as the first is: by the same namespaces, without capabilities, and with the same limits.
+/// Who joins is confined as the first is: by the same namespaces and walls, without capabilities, and with the same limits.
 #[needs(UserNamespace)]
 #[test]
 fn who_joins_is_confined_as_the_first_is() {
     let place = place();
     let look = "for n in user mnt pid ipc uts net; do readlink /proc/self/ns/$n; done
-        grep -E '^(NoNewPrivs|Seccomp|Cap...):' /proc/self/status; grep -E 'core|open' /proc/self/limits
+        grep -E '^(NoNewPrivs|Seccomp|Seccomp_filters|Groups|Cap...):' /proc/self/status
+        setarch -X true 2>/dev/null || echo no such personality; grep -E 'core|open' /proc/self/limits
         cat /proc/self/uid_map; ls -A \"$OFFSHOOT_HOME\" 2>&1; env | grep -v ^_ | cut -d= -f1 | sort
         f=/etc/x; (touch $f) 2>&1; ls /proc | grep -c '^1$'";
     let words = ["run", "-w", "fix", "-c", "exec.max_file_size=1GiB", "--", "sh", "-c"];
@@ -95,6 +96,7 @@ fn who_joins_is_confined_as_the_first_is() {
         "{}",
         seen(&one)
     );
+    assert!(seen(&one).contains("no such personality"), "{}", seen(&one));
     assert!(seen(&one).contains("CapBnd:\t0000000000000000"), "{}", seen(&one));
     other.keys("\r");
     other.end();

@@ -5,6 +5,7 @@ mod ask;
 mod closing;
 mod discarded;
 mod form;
+mod limits;
 mod live;
 mod network;
 mod options;
@@ -45,6 +46,7 @@ Examples:
   offshoot exec --read-only -- rg TODO            any write fails
   offshoot exec --timeout 30s --net host -- curl -s localhost:8080
   echo data | offshoot exec -i -- wc -c           with this standard input
+  offshoot exec --memory 2GiB --cpu 60s -- make   with less than the usual limits
   offshoot exec --policy strict.toml -- npm test  under further rules
 
 Options come before the command; `--` ends them. The folder itself is not touched: see what

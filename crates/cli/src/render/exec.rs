@@ -53,6 +53,9 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
     if result.timed_out {
         parts.push("timed out".to_owned());
     }
+    if let Some(limit) = result.limit_reached {
+        parts.push(format!("reached the {} limit", limit.as_str().replace('_', " ")));
+    }
     if result.interrupted {
         parts.push("interrupted".to_owned());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_protocol::ErrorBody;
-use offshoot_sandbox::{Cancel, Limits, Signals, Stdin};
+use offshoot_sandbox::{Cancel, InotifyLimit, Limits, Signals, Stdin};
 use offshoot_store::Id;
 use offshoot_vault::LinkLimit;
 use offshoot_workspace::{
@@ -116,7 +116,10 @@ impl Offshoot {
                 open_files: self.options().open_files,
                 processes: limit(exec.max_processes),
                 file_size: limit(exec.max_file_size),
-                memory: limit(exec.max_memory),
+                memory: Some(limit(exec.max_memory).unwrap_or_else(usual_memory)),
+                cpu: Some(exec.max_cpu).filter(|cpu| !cpu.is_zero()),
+                tmpfs: limit(exec.max_tmpfs),
+                inotify: InotifyLimit::half(),
             },
             broker: exec.broker,
             output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
@@ -131,6 +134,13 @@ impl Offshoot {
             explain,
         }
     }
+}
+
+/// How much memory a command may have where nobody says: it leaves some for the machine's own work.
+fn usual_memory() -> u64 {
+    let machine = rustix::system::sysinfo();
+    let total = (machine.totalram as u64).saturating_mul(machine.mem_unit.into());
+    total / 4 * 3
 }
 
 /// How long a command may take; zero for as long as it wants.

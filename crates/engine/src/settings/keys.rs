@@ -42,6 +42,10 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
+    Key { name: "exec.max_tmpfs", kind: Kind::Size { max: 1 << 60 } },
+    Key { name: "exec.max_cpu", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
+    Key { name: "exec.nested_namespaces", kind: Kind::Boolean },
+    Key { name: "exec.io_uring", kind: Kind::Boolean },
     Key { name: "cache.enabled", kind: Kind::Boolean },
     Key { name: "cache.skip", kind: Kind::Names(offshoot_workspace::cache_names) },
     Key { name: "cache.max_size", kind: Kind::Size { max: 1 << 60 } },
@@ -66,9 +70,11 @@ pub(super) const KEYS: &[Key] = &[
 
 /// What a project's file cannot set, since commands write such files too: what others run, what commands reach, and whether what they did can
 /// be taken back.
-const OWN: [&str; 6] = [
+const OWN: [&str; 8] = [
     "ui.pager",
     "exec.net",
+    "exec.nested_namespaces",
+    "exec.io_uring",
     "recover.abandoned",
     "gc.keep_operations",
     "gc.keep_age",

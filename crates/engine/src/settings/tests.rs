@@ -177,6 +177,10 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
+        .flag("exec.max_tmpfs=1MiB")
+        .flag("exec.max_cpu=9s")
+        .flag("exec.nested_namespaces=true")
+        .flag("exec.io_uring=true")
         .flag("cache.enabled=false")
         .flag("cache.skip=npm")
         .flag("cache.max_size=1MiB")
@@ -205,7 +209,8 @@ fn every_key_reaches_its_field() {
         "exec": {
             "timeout": "0s", "grace": "1s", "output_limit": 1024, "driver": "copy", "refresh": false,
             "hard_link_bytes": 0, "broker": false, "net": "host", "max_processes": 100, "max_file_size": 1 << 20,
-            "max_memory": 1 << 30
+            "max_memory": 1 << 30, "max_tmpfs": 1 << 20, "max_cpu": "9s",
+            "nested_namespaces": true, "io_uring": true
         },
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
         "policy": {"rego_timeout": "5s"},
@@ -493,9 +498,13 @@ exec.refresh = true              # default
 exec.hard_link_bytes = \"64MiB\"   # default
 exec.broker = true               # default
 exec.net = \"none\"                # default
-exec.max_processes = 0           # default
+exec.max_processes = 4096        # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
+exec.max_tmpfs = \"0B\"            # default
+exec.max_cpu = \"0s\"              # default
+exec.nested_namespaces = false   # default
+exec.io_uring = false            # default
 cache.enabled = true             # default
 cache.skip = \"\"                  # default
 cache.max_size = \"10GiB\"         # default

@@ -30,6 +30,8 @@ pub(super) fn take_ids() -> Result<(), Errno> {
 
 /// Lays down all capabilities of this thread, to be taken up again or not.
 pub(super) fn lay_down() {
+    // Who may not drop groups could not for the command either.
+    let _has_the_same = rustix::thread::set_thread_groups(&[]).is_err();
     set_effective(|_| CapabilitySet::empty());
 }
 

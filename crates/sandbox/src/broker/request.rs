@@ -60,31 +60,19 @@ enum Form {
 }
 
 fn form(notice: &Notice) -> Option<(Verb, Form)> {
-    if notice.architecture == architecture::NATIVE {
-        return match notice.call {
-            #[cfg(target_arch = "x86_64")]
-            call::RENAME => Some((Verb::Rename, Form::Paths)),
-            call::RENAMEAT => Some((Verb::Rename, Form::At)),
-            call::RENAMEAT2 => Some((Verb::Rename, Form::AtWithFlags)),
-            #[cfg(target_arch = "x86_64")]
-            call::LINK => Some((Verb::Link, Form::Paths)),
-            call::LINKAT => Some((Verb::Link, Form::AtWithFlags)),
-            _ => None,
-        };
+    if notice.architecture != architecture::NATIVE {
+        return None;
     }
-    #[cfg(target_arch = "x86_64")]
-    if notice.architecture == architecture::COMPAT {
-        const FORMS: [(Verb, Form); 5] = [
-            (Verb::Rename, Form::Paths),
-            (Verb::Rename, Form::At),
-            (Verb::Rename, Form::AtWithFlags),
-            (Verb::Link, Form::Paths),
-            (Verb::Link, Form::AtWithFlags),
-        ];
-        let at = call::COMPAT.iter().position(|number| *number == notice.call)?;
-        return FORMS.get(at).copied();
+    match notice.call {
+        #[cfg(target_arch = "x86_64")]
+        call::RENAME => Some((Verb::Rename, Form::Paths)),
+        call::RENAMEAT => Some((Verb::Rename, Form::At)),
+        call::RENAMEAT2 => Some((Verb::Rename, Form::AtWithFlags)),
+        #[cfg(target_arch = "x86_64")]
+        call::LINK => Some((Verb::Link, Form::Paths)),
+        call::LINKAT => Some((Verb::Link, Form::AtWithFlags)),
+        _ => None,
     }
-    None
 }
 
 /// Both paths without their ends. Most often each ends in the page that it starts in, and one call reads both.

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 /// What all threads of a broker know.
@@ -12,6 +12,8 @@ pub(super) struct Shared {
     pub(super) scene: Arc<Scene>,
     /// The receiving thread has nothing to do, and no other thread is at work.
     pub(super) idle: AtomicBool,
+    /// How many calls are moved for, or wait for that.
+    pub(super) waiting: AtomicUsize,
 }
 
 /// Where the workspace is mounted and who works on it.

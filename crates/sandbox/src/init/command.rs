@@ -1,14 +1,16 @@
 //! Starting the command.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
 use super::descriptors::socket;
 use super::step::{Failure, Step, step};
+use super::walls::{self, Standing};
 use super::{findings, terminal};
-use crate::in_force::Findings;
+use crate::filter::Filter;
+use crate::in_force::{Findings, Restriction};
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::spec::Limits;
@@ -29,8 +31,12 @@ pub(super) struct Told {
     pub(super) unheard: Option<Errno>,
     /// What is in force in it.
     pub(super) findings: Findings,
-    /// Its limits: open files, processes, the size of a file, memory.
-    pub(super) limits: [i64; 4],
+    /// Its limits: open files, processes, the size of a file.
+    pub(super) limits: [i64; 3],
+    /// The size of each directory whose files are memory.
+    pub(super) tmpfs: i64,
+    /// The version of Landlock's rules that hold; 0 where none do.
+    pub(super) landlock: i64,
 }
 
 /// Starts a command in a directory, at a terminal or not, and waits until it is executed.
@@ -47,11 +53,19 @@ pub(super) fn start(
     let mut told = Told::default();
     let pid = sys::fork_and_wait(stack, &mut || {
         failed = Some(match prepare(script, terminal, directory) {
-            Ok(()) => {
-                told.findings = findings::of_process();
+            Ok(standing) => {
+                told.findings = findings::of_process().and(standing.findings);
                 told.limits = findings::limits();
-                told.unheard = script.broker.then(|| tell_of_renames(buffer)).and_then(Result::err);
-                (None, execute())
+                told.tmpfs = findings::tmpfs(script.private.first().map(CString::as_c_str));
+                told.landlock = standing.landlock;
+                match filter_calls(script, buffer) {
+                    Ok(unheard) => {
+                        told.unheard = unheard;
+                        told.findings.add(Restriction::CallFilter, walls::refuses_calls());
+                        (None, execute())
+                    }
+                    Err(failure) => (Some(failure.step), failure.errno),
+                }
             }
             Err(failure) => (Some(failure.step), failure.errno),
         });
@@ -65,7 +79,7 @@ pub(super) fn start(
     }
 }
 
-fn prepare(script: &Script, at_terminal: bool, directory: &CStr) -> Result<(), Failure> {
+fn prepare(script: &Script, at_terminal: bool, directory: &CStr) -> Result<Standing, Failure> {
     // A session of its own: no terminal of the caller is its own, so it cannot type into one.
     step(Step::Session, rustix::process::setsid())?;
     if at_terminal {
@@ -74,16 +88,29 @@ fn prepare(script: &Script, at_terminal: bool, directory: &CStr) -> Result<(), F
     sys::reset_signals();
     step(Step::Limits, set_limits(&script.limits))?;
     step(Step::Privileges, sys::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0))?;
+    let standing = walls::raise(script)?;
     step(Step::Privileges, sys::drop_capabilities())?;
-    step(Step::WorkingDirectory, rustix::process::chdir(directory))
+    step(Step::WorkingDirectory, rustix::process::chdir(directory))?;
+    Ok(standing)
 }
 
-/// From now on the caller hears of every rename. Comes last: what is left to do is to be executed.
-///
+/// From now on calls are filtered, and the caller hears of every rename; gives why it does not, where it should. Comes last: what is left to
+/// do is to be executed.
+fn filter_calls(script: &Script, buffer: &mut Buffer) -> Result<Option<Errno>, Failure> {
+    let unheard = match &script.filters.telling {
+        Some(filter) => match tell_of_renames(filter, buffer) {
+            Ok(()) => return Ok(None),
+            Err(errno) => Some(errno),
+        },
+        None => None,
+    };
+    walls::filter_calls(script).map(|()| unheard)
+}
+
 /// The init keeps the descriptor as well, and never uses it. If it were the caller's alone, renames would fail once the caller is
 /// killed, and the command would go on without them until its end; so they wait, and the end comes first.
-fn tell_of_renames(buffer: &mut Buffer) -> Result<(), Errno> {
-    let listener = sys::seccomp::listen()?;
+fn tell_of_renames(filter: &Filter, buffer: &mut Buffer) -> Result<(), Errno> {
+    let listener = sys::seccomp::listen(filter)?;
     let sent = buffer.send(socket(), Kind::Listener, &[], b"", Some(listener.as_fd()));
     std::mem::forget(listener);
     sent
@@ -95,10 +122,12 @@ fn set_limits(limits: &Limits) -> Result<(), Errno> {
     if let Some(open_files) = limits.open_files {
         sys::set_limit(libc::RLIMIT_NOFILE, open_files, None)?;
     }
+    // The init is one of its user's processes in this namespace. It ends what uses too much time of all; this is for the case that it cannot.
+    let seconds = limits.cpu.map(|cpu| cpu.as_secs().saturating_add(2));
     let both = [
-        (libc::RLIMIT_NPROC, limits.processes),
+        (libc::RLIMIT_NPROC, limits.processes.map(|most| most.saturating_add(1))),
         (libc::RLIMIT_FSIZE, limits.file_size),
-        (libc::RLIMIT_AS, limits.memory),
+        (libc::RLIMIT_CPU, seconds),
     ];
     for (resource, limit) in both {
         if let Some(limit) = limit {

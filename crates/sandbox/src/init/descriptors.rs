@@ -12,6 +12,9 @@ pub(super) const SOCKET: RawFd = 3;
 /// Where the init keeps the socket that it listens at.
 pub(super) const DOOR: RawFd = SOCKET + 1;
 
+/// Where the init keeps the rules of Landlock.
+pub(super) const RULESET: RawFd = 63;
+
 /// Where a process that only opens files keeps the directory.
 pub(super) const TOP: RawFd = 0;
 

@@ -1,6 +1,6 @@
 //! Mounts that are not attached anywhere yet, and attaching them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::CWD;
@@ -95,6 +95,18 @@ pub(super) fn attach(mount: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
 pub(super) fn tmpfs(mode: &CStr) -> Result<OwnedFd, Errno> {
     let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&context, c"mode", mode)?;
+    finish_mount(context.as_fd())
+}
+
+/// One that commands write to: at most so large, and of so many files that their names alone cannot fill the machine.
+pub(super) fn sized_tmpfs(mode: &CStr, size: Option<&CString>) -> Result<OwnedFd, Errno> {
+    const FILES: &CStr = c"1048576";
+    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, c"mode", mode)?;
+    fsconfig_set_string(&context, c"nr_inodes", FILES)?;
+    if let Some(size) = size {
+        fsconfig_set_string(&context, c"size", size.as_c_str())?;
+    }
     finish_mount(context.as_fd())
 }
 

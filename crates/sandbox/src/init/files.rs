@@ -7,7 +7,7 @@ use rustix::fs::{CWD, Mode, OFlags, Timestamps};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
-use super::detached_mount::{attach, devpts, tmpfs};
+use super::detached_mount::{attach, devpts, sized_tmpfs};
 use crate::sys;
 
 /// The devices that every program may expect: on the host, inside.
@@ -36,8 +36,8 @@ impl Devices {
     }
 
     /// Makes a `/dev` with these devices and no others.
-    pub(super) fn mount(&self) -> Result<(), Errno> {
-        let top = tmpfs(c"0755")?;
+    pub(super) fn mount(&self, size: Option<&CString>) -> Result<(), Errno> {
+        let top = sized_tmpfs(c"0755", size)?;
         attach(top.as_fd(), c"/dev")?;
         for (path, device) in DEVICES.iter().zip(&self.0) {
             if let Some(device) = device {
@@ -51,7 +51,7 @@ impl Devices {
             rustix::fs::symlink(target, path)?;
         }
         rustix::fs::mkdir(c"/dev/shm", Mode::from_raw_mode(0o1777))?;
-        attach(tmpfs(c"1777")?.as_fd(), c"/dev/shm")?;
+        attach(sized_tmpfs(c"1777", size)?.as_fd(), c"/dev/shm")?;
         rustix::fs::mkdir(c"/dev/pts", Mode::from_raw_mode(0o755))?;
         attach(devpts()?.as_fd(), c"/dev/pts")
     }

@@ -6,6 +6,7 @@ use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities, no_new_privs};
 
+use super::sysfs;
 use crate::in_force::{Findings, Restriction};
 use crate::sys;
 
@@ -20,11 +21,12 @@ pub(super) fn of_mounts(target: &CStr, devices: bool) -> Findings {
     found.add(Restriction::ReadOnlyProc, is_read_only(c"/proc/sys"));
     found.add(Restriction::ListedRoot, is_composed(c"/"));
     found.add(Restriction::OwnIds, is_nobody_outside());
+    found.add(Restriction::MaskedSysfs, sysfs::is_masked());
     found.add_writable(!is_read_only(target));
     found
 }
 
-/// What can be asked about the process that is about to be the command, by itself.
+/// What can be asked about the process that is about to be the command, by itself. The filter of calls is asked about last.
 pub(super) fn of_process() -> Findings {
     let mut found = Findings::default();
     found.add(Restriction::NoNewPrivs, no_new_privs().unwrap_or(false));
@@ -34,9 +36,16 @@ pub(super) fn of_process() -> Findings {
     found
 }
 
-/// The limits of this process: open files, processes, the size of a file, memory.
-pub(super) fn limits() -> [i64; 4] {
-    [Resource::Nofile, Resource::Nproc, Resource::Fsize, Resource::As].map(|resource| {
+/// The size of a directory whose files are memory.
+pub(super) fn tmpfs(path: Option<&CStr>) -> i64 {
+    let found = path.and_then(|path| rustix::fs::statvfs(path).ok());
+    let bytes = found.and_then(|found| found.f_blocks.checked_mul(found.f_frsize));
+    bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(UNLIMITED)
+}
+
+/// The limits of this process: open files, processes, the size of a file.
+pub(super) fn limits() -> [i64; 3] {
+    [Resource::Nofile, Resource::Nproc, Resource::Fsize].map(|resource| {
         let current = getrlimit(resource).current;
         current.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(UNLIMITED)
     })

@@ -8,15 +8,19 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::caches;
-use super::detached_mount::{RESTRICTED, attach, clone_mount, clone_tree, overlay, tmpfs};
+use super::detached_mount::{
+    RESTRICTED, attach, clone_mount, clone_tree, overlay, sized_tmpfs, tmpfs,
+};
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
 use super::proc;
 use super::step::{Failure, Step, step, step_at};
+use super::sysfs;
 use crate::in_force::Findings;
 use crate::layout::{Place, PlaceKind};
 use crate::script::{FilesScript, Script};
 use crate::sys;
+use offshoot_vocabulary::Demand;
 
 /// What is kept of the mounts while the command runs.
 pub(super) struct Made {
@@ -30,10 +34,14 @@ pub(super) struct Made {
     pub(super) caches: u64,
     /// What is in force by that.
     pub(super) findings: Findings,
+    /// The limits of watching files are those of the command.
+    pub(super) inotify: bool,
 }
 
 /// Makes everything that the command will see.
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
+    // Here /proc is the host's still, and can be written.
+    let inotify = script.inotify.iter().all(|(path, limit)| overwrite(path, limit).is_ok());
     let mut caches = caches::kept(script);
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
     // The layers come first: an upper must be made while the vault can be seen and written.
@@ -47,8 +55,14 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         let (content, times) = (&written.content, written.times.as_ref());
         step(Step::Private, write(&written.path, content, times))?;
     }
-    let devices = step(Step::Devices, devices.mount()).map(|()| true)?;
+    let devices = step(Step::Devices, devices.mount(script.tmpfs_size.as_ref())).map(|()| true)?;
     step(Step::Proc, proc::put(&proc))?;
+    if script.walls.sysfs != Demand::Off {
+        let masked = sysfs::mask();
+        if script.walls.sysfs == Demand::Required {
+            step(Step::Sysfs, masked)?;
+        }
+    }
     let caches = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
@@ -59,8 +73,11 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     if script.own_network {
         step(Step::Network, sys::loopback_up())?;
     }
+    if script.walls.read_only_root == Demand::Off {
+        step(Step::Root, sys::make_writable(c"/"))?;
+    }
     let findings = findings::of_mounts(&script.target, devices);
-    Ok(Made { upper, home_upper, beside, caches, findings })
+    Ok(Made { upper, home_upper, beside, caches, findings, inotify })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -84,6 +101,12 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
     Ok((mount, upper))
 }
 
+/// Writes to a file that is there.
+fn overwrite(path: &CStr, text: &CStr) -> Result<(), Errno> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, text.to_bytes()).map(drop)
+}
+
 /// A directory to open things in later.
 fn directory(path: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -100,12 +123,12 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
         // What is the host's is found from its root, and put below the current directory, which is the new one.
         let made = match &place.kind {
             PlaceKind::Directory => make_directory(place.below()),
-            PlaceKind::Private(mode) => put_private(place, mode),
-            PlaceKind::Home => {
-                put_private(place, c"0700").and_then(|()| clone_mount(place.below())).map(|mount| {
+            PlaceKind::Private(mode) => put_private(script, place, mode),
+            PlaceKind::Home => put_private(script, place, c"0700")
+                .and_then(|()| clone_mount(place.below()))
+                .map(|mount| {
                     home = Some(mount);
-                })
-            }
+                }),
             PlaceKind::Tree => make_directory(place.below()).and_then(|()| put(place)),
             PlaceKind::File => touch(CWD, place.below()).and_then(|()| put(place)),
             PlaceKind::Link(target) => rustix::fs::symlink(target.as_c_str(), place.below()),
@@ -129,9 +152,9 @@ fn put(place: &Place) -> Result<(), Errno> {
     }
 }
 
-fn put_private(place: &Place, mode: &CStr) -> Result<(), Errno> {
+fn put_private(script: &Script, place: &Place, mode: &CStr) -> Result<(), Errno> {
     make_directory(place.below())?;
-    attach(tmpfs(mode)?.as_fd(), place.below())
+    attach(sized_tmpfs(mode, script.tmpfs_size.as_ref())?.as_fd(), place.below())
 }
 
 /// Makes a directory, unless there is one.

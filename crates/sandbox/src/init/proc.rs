@@ -52,18 +52,18 @@ fn guard() -> Result<(), Errno> {
         }
         if MASKED.contains(&name) {
             cover(top.as_fd(), name, (CWD, NOTHING))?;
-        } else if entry.file_type() == FileType::Directory || can_change(top.as_fd(), name)? {
+        } else if entry.file_type() == FileType::Directory || can_be_changed(top.as_fd(), name)? {
             cover(top.as_fd(), name, (top.as_fd(), name))?;
         }
     }
     Ok(())
 }
 
-/// Whether a command could write a file, or change its mode as its owner.
-fn can_change(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
+/// Whether it can be written, or its mode changed by whom it belongs to: that holds for the whole machine too.
+fn can_be_changed(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
     let found = statat(top, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    let is_owner = found.st_uid == rustix::process::geteuid().as_raw();
-    Ok(is_owner
+    let is_own = found.st_uid == rustix::process::geteuid().as_raw();
+    Ok(is_own
         || Mode::from_raw_mode(found.st_mode).intersects(Mode::WUSR | Mode::WGRP | Mode::WOTH))
 }
 

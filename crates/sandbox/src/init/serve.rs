@@ -15,6 +15,7 @@ use super::guests::{Guests, PLACES};
 use super::mounts::Made;
 use super::network;
 use super::terminal::Terminal;
+use super::watch::Watch;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
@@ -38,6 +39,8 @@ pub(super) struct Serving<'a> {
     pub(super) told: Told,
     /// Those who joined.
     pub(super) guests: Guests<'a>,
+    /// What all of them may use.
+    pub(super) watch: Watch<'a>,
 }
 
 /// The command is over: how, and how many others had to be ended.
@@ -57,7 +60,8 @@ impl Serving<'_> {
                 let unheard = self.told.unheard.map_or(0, Errno::raw_os_error);
                 let caches = self.made.caches as i64;
                 let findings = self.told.findings.and(self.made.findings).number();
-                let [files, processes, file_size, memory] = self.told.limits;
+                let [files, processes, file_size] = self.told.limits;
+                let [watched_processes, memory, cpu] = self.watch.held();
                 let numbers = [
                     0,
                     self.device() as i64,
@@ -68,6 +72,11 @@ impl Serving<'_> {
                     processes,
                     file_size,
                     memory,
+                    self.told.landlock,
+                    watched_processes,
+                    cpu,
+                    self.told.tmpfs,
+                    self.made.inotify.into(),
                 ];
                 let master = master.as_ref().map(AsFd::as_fd);
                 self.buffer.send(socket(), Kind::Started, &numbers, b"", master)
@@ -104,6 +113,7 @@ impl Serving<'_> {
             usage.written_blocks as i64,
             processes,
             unreached,
+            self.watch.reached.map_or(-1, |limit| limit as i64),
         ];
         if self.send(Kind::Ended, &numbers).is_ok() {
             self.open_for_caller();
@@ -135,10 +145,11 @@ impl Serving<'_> {
             if !matches!(ending, Ending::Not) {
                 self.guests.close();
             }
-            let patience = ending.patience();
+            let patience = [ending.patience(), self.watch.patience()].into_iter().flatten().min();
             if self.wait(patience) == Wait::Gone {
                 return None;
             }
+            self.watch.look();
         }
     }
 

@@ -50,10 +50,15 @@ pub(crate) enum Step {
     Limits,
     Privileges,
     WorkingDirectory,
+    Sysfs,
+    Landlock,
+    Keyring,
+    Groups,
+    Filter,
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 24] = [
+    pub(crate) const ALL: [Self; 29] = [
         Self::Descriptors,
         Self::Cover,
         Self::Ids,
@@ -78,7 +83,24 @@ impl Step {
         Self::Limits,
         Self::Privileges,
         Self::WorkingDirectory,
+        Self::Sysfs,
+        Self::Landlock,
+        Self::Keyring,
+        Self::Groups,
+        Self::Filter,
     ];
+
+    /// The wall that it puts up, by the name that it has in [`Walls`](crate::Walls).
+    pub(crate) fn wall(self) -> Option<&'static str> {
+        match self {
+            Self::Sysfs => Some("sysfs"),
+            Self::Landlock => Some("landlock"),
+            Self::Keyring => Some("keyring"),
+            Self::Groups => Some("groups"),
+            Self::Filter => Some("seccomp"),
+            _ => None,
+        }
+    }
 }
 
 /// The work of one step, with its name on what goes wrong.

@@ -7,6 +7,7 @@ use std::{mem, ptr};
 use rustix::io::Errno;
 
 use super::check;
+use crate::filter::Filter;
 
 /// A call that waits for its answer.
 pub(crate) struct Notice {
@@ -40,9 +41,6 @@ pub(crate) mod architecture {
     pub(crate) const NATIVE: u32 = 0xc000_00b7;
     #[cfg(target_arch = "riscv64")]
     pub(crate) const NATIVE: u32 = 0xc000_00f3;
-    /// Programs of 32 bits on a kernel of 64.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) const COMPAT: u32 = 0x4000_0003;
 }
 
 /// The numbers of the calls that are told about.
@@ -54,9 +52,6 @@ pub(crate) mod call {
     #[cfg(target_arch = "x86_64")]
     pub(crate) const LINK: i32 = libc::SYS_link as i32;
     pub(crate) const LINKAT: i32 = libc::SYS_linkat as i32;
-    /// The same for programs of 32 bits.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) const COMPAT: [i32; 5] = [38, 302, 353, 9, 303];
 }
 
 const NOTIF_RECV: c_ulong = 0xc050_2100;
@@ -65,71 +60,33 @@ const NOTIF_ID_VALID: c_ulong = 0x4008_2102;
 const NOTIF_SET_FLAGS: c_ulong = 0x4008_2104;
 const SYNC_WAKE_UP: c_ulong = 1;
 
-const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-/// Where the number of the call and the architecture are.
-const NUMBER_AT: u32 = 0;
-const ARCHITECTURE_AT: u32 = 4;
-
-const fn load(at: u32) -> libc::sock_filter {
-    libc::sock_filter { code: LOAD, jt: 0, jf: 0, k: at }
-}
-
-const fn equal(value: u32, yes: u8, no: u8) -> libc::sock_filter {
-    libc::sock_filter { code: EQUAL, jt: yes, jf: no, k: value }
-}
-
-const fn give(action: u32) -> libc::sock_filter {
-    libc::sock_filter { code: RETURN, jt: 0, jf: 0, k: action }
-}
-
-/// Calls by x32's numbers are not told about: those have a bit of their own, and so are none of these.
-#[cfg(target_arch = "x86_64")]
-static FILTER: [libc::sock_filter; 17] = [
-    load(ARCHITECTURE_AT),
-    equal(architecture::NATIVE, 0, 6),
-    load(NUMBER_AT),
-    equal(call::RENAME as u32, 12, 0),
-    equal(call::RENAMEAT as u32, 11, 0),
-    equal(call::RENAMEAT2 as u32, 10, 0),
-    equal(call::LINK as u32, 9, 0),
-    equal(call::LINKAT as u32, 8, 7),
-    equal(architecture::COMPAT, 0, 6),
-    load(NUMBER_AT),
-    equal(call::COMPAT[0] as u32, 5, 0),
-    equal(call::COMPAT[1] as u32, 4, 0),
-    equal(call::COMPAT[2] as u32, 3, 0),
-    equal(call::COMPAT[3] as u32, 2, 0),
-    equal(call::COMPAT[4] as u32, 1, 0),
-    give(libc::SECCOMP_RET_ALLOW),
-    give(libc::SECCOMP_RET_USER_NOTIF),
-];
-
-#[cfg(not(target_arch = "x86_64"))]
-static FILTER: [libc::sock_filter; 8] = [
-    load(ARCHITECTURE_AT),
-    equal(architecture::NATIVE, 0, 4),
-    load(NUMBER_AT),
-    equal(call::RENAMEAT as u32, 3, 0),
-    equal(call::RENAMEAT2 as u32, 2, 0),
-    equal(call::LINKAT as u32, 1, 0),
-    give(libc::SECCOMP_RET_ALLOW),
-    give(libc::SECCOMP_RET_USER_NOTIF),
-];
-
 /// From now on whoever has the descriptor is told of the calls of this process and its children. Usable between `clone3`
 /// and `execve`.
-pub(crate) fn listen() -> Result<OwnedFd, Errno> {
-    let program = libc::sock_fprog { len: FILTER.len() as u16, filter: FILTER.as_ptr().cast_mut() };
+pub(crate) fn listen(filter: &Filter) -> Result<OwnedFd, Errno> {
     // Only a signal that kills interrupts a call that was received: others would have it made twice.
     let flags =
         libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    // SAFETY: the kernel has made a new descriptor, which nobody else knows.
+    set(filter, flags).map(|fd| unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+/// From now on the calls of this process and its children are filtered.
+pub(crate) fn install(filter: &Filter) -> Result<(), Errno> {
+    set(filter, 0).map(drop)
+}
+
+fn set(filter: &Filter, flags: c_ulong) -> Result<c_long, Errno> {
+    let code = filter.code();
+    let program = libc::sock_fprog { len: code.len() as u16, filter: code.as_ptr().cast_mut() };
     let mode = libc::SECCOMP_SET_MODE_FILTER;
     // SAFETY: the program is valid and only read.
-    let fd = unsafe { libc::syscall(libc::SYS_seccomp, mode, flags, &raw const program) };
-    // SAFETY: the kernel has made a new descriptor, which nobody else knows.
-    check(fd).map(|fd| unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+    check(unsafe { libc::syscall(libc::SYS_seccomp, mode, flags, &raw const program) })
+}
+
+/// Asks for a descriptor of a process that there is none of, which fails in any case.
+pub(crate) fn take_descriptor_of_nobody() -> Result<(), Errno> {
+    // SAFETY: takes numbers.
+    check(unsafe { libc::syscall(libc::SYS_pidfd_getfd, -1, -1, 0) }).map(drop)
 }
 
 /// Has the kernel run whoever is told on the processor of whoever is waiting, where it can.

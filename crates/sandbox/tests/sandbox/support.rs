@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_sandbox::{
-    Demand, Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests,
-    SandboxError, Spec, Stdin, Stream, Timeout, UpperDirectories, WorkspaceMount, launch,
+    Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests, SandboxError,
+    Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount, launch, make_door,
 };
 
 /// A temporary folder that an overlay works in.
@@ -42,13 +42,15 @@ pub(crate) struct Scene {
     pub(crate) shown: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
-    pub(crate) own_ids: Demand,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
+    pub(crate) walls: Walls,
     pub(crate) stdin: Option<Vec<u8>>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) read_only: bool,
     pub(crate) broker: bool,
+    /// Others can join.
+    pub(crate) joinable: bool,
     pub(crate) target: PathBuf,
     pub(crate) environment: Vec<(&'static str, &'static str)>,
 }
@@ -82,13 +84,14 @@ impl Scene {
             shown: ["/usr", "/bin", "/lib", "/lib64", "/etc", "/sys"].map(Into::into).to_vec(),
             home: None,
             hidden: Vec::new(),
-            own_ids: Demand::Optional,
             network: Network::None,
             limits: Limits::default(),
+            walls: Walls::default(),
             stdin: None,
             timeout: Some(Duration::from_secs(30)),
             read_only: false,
             broker: true,
+            joinable: false,
             target: "/tmp/some/workspace".into(),
             environment: vec![("PATH", "/usr/bin:/bin")],
         }
@@ -140,11 +143,11 @@ impl Scene {
             hidden: self.hidden.clone(),
             caches: Vec::new(),
             files: Vec::new(),
-            own_ids: self.own_ids,
             network: self.network,
             limits: self.limits,
+            walls: self.walls,
             broker: self.broker,
-            door: None,
+            door: self.joinable.then(|| make_door(&self.path("door")).unwrap()),
             command: Program {
                 arguments: arguments.iter().map(Into::into).collect(),
                 environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_profile::Wall;
 use offshoot_sandbox::{
     CacheMount, Ended, Observer, Program, Requests, Room, Running, Spec, Status, Stdin, Stream,
     Timeout, WrittenFile,
@@ -14,6 +13,7 @@ use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
 use super::envelope::ExecutionResult;
 use super::launch::{Launched, Wanted, launch};
 use super::options::RuntimeOptions;
+use super::profiles::walls;
 use super::prompt::{self, MarkedShell};
 use super::request::ExecutionRequest;
 use super::sight::Sight;
@@ -75,8 +75,6 @@ impl<'a> CommandExecutor<'a> {
     ) -> Result<Launched<'v>> {
         let (command, mut files) = self.command(request, result);
         files.extend(sight.copies());
-        let demands = result.profile.as_ref().map(|profile| profile.walls.clone());
-        let demands = demands.unwrap_or_default();
         let spec = Spec {
             workspace: wanted.workspace(),
             shown: sight.shown(),
@@ -84,9 +82,9 @@ impl<'a> CommandExecutor<'a> {
             hidden: self.options.hidden.iter().chain(&sight.hidden).cloned().collect(),
             caches,
             files,
-            own_ids: demands.of(Wall::OwnIds),
             network: request.reach(),
             limits: self.options.limits,
+            walls: result.profile.as_ref().map(walls).unwrap_or_default(),
             broker: self.options.broker,
             door: None,
             command,
@@ -177,9 +175,14 @@ fn record(ended: &Ended, result: &mut ExecutionResult) {
     result.duration = ended.duration;
     result.timed_out = ended.timed_out;
     result.interrupted = ended.interrupted;
+    result.limit_reached = ended.limit_reached;
     result.usage = ended.usage;
     result.unreached = ended.unreached;
-    if ended.left_behind > 0 && !ended.timed_out && !ended.interrupted {
+    if ended.left_behind > 0
+        && !ended.timed_out
+        && !ended.interrupted
+        && ended.limit_reached.is_none()
+    {
         let left = ended.left_behind;
         let (what, were) = if left == 1 { ("process", "was") } else { ("processes", "were") };
         result.warnings.push(format!("{left} {what} that the command left running {were} ended"));

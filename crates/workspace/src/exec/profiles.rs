@@ -1,7 +1,8 @@
 //! The profiles that commands run by.
 
-use offshoot_profile::{Profile, Profiles, ProjectNarrowing};
-use offshoot_protocol::{FileAccess, Network};
+use offshoot_profile::{Profile, Profiles, ProjectNarrowing, Wall};
+use offshoot_protocol::{Demand, FileAccess, Network};
+use offshoot_sandbox::Walls;
 
 use super::request::ExecutionRequest;
 use crate::error::{Result, ServiceError};
@@ -15,6 +16,10 @@ pub struct ProfileRules {
     pub narrowed: Vec<ProjectNarrowing>,
     /// What the user's settings let commands reach.
     pub network: Network,
+    /// The user's settings let them make namespaces of their own.
+    pub nested_namespaces: bool,
+    /// The user's settings let them use io_uring.
+    pub io_uring: bool,
 }
 
 impl ProfileRules {
@@ -26,6 +31,8 @@ impl ProfileRules {
         };
         if profile.widen {
             profile.network = profile.network.max(self.network);
+            profile.nested_namespaces |= self.nested_namespaces;
+            profile.io_uring |= self.io_uring;
         }
         Ok(self.narrowed.iter().fold(profile, |profile, project| project.narrow(&profile)))
     }
@@ -46,5 +53,21 @@ impl ProfileRules {
         request.network = Some(network);
         request.read_only |= profile.files == FileAccess::Read;
         Ok(profile)
+    }
+}
+
+/// The walls of a profile, as the sandbox puts them up.
+pub(super) fn walls(profile: &Profile) -> Walls {
+    let of = |wall| profile.walls.of(wall);
+    Walls {
+        read_only_root: Demand::Required,
+        sysfs: of(Wall::Sysfs),
+        landlock: of(Wall::Landlock),
+        seccomp: of(Wall::Seccomp),
+        keyring: of(Wall::Keyring),
+        groups: of(Wall::Groups),
+        own_ids: of(Wall::OwnIds),
+        nested_namespaces: profile.nested_namespaces,
+        io_uring: profile.io_uring,
     }
 }

@@ -152,6 +152,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         failed_in: result.failed_in,
         timed_out: result.timed_out,
         interrupted: result.interrupted,
+        limit_reached: result.limit_reached,
         durability: match changed && result.after.is_some() {
             true => Durability::Flushed,
             false => Durability::None,
@@ -191,7 +192,7 @@ fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
         false => Confinement::Namespaces,
     };
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path_text(path)).collect();
-    let Limits { processes, file_size, memory, .. } = in_force.limits;
+    let Limits { processes, file_size, memory, cpu, tmpfs, .. } = in_force.limits;
     let restrictions = in_force.restrictions.iter();
     SandboxDoc {
         mode,
@@ -203,7 +204,8 @@ fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
         hidden: paths(&in_force.hidden),
         broker: in_force.renames == Renames::Brokered,
         caches: in_force.caches.iter().map(|name| (*name).to_owned()).collect(),
-        limits: LimitsDoc { processes, file_size, memory },
+        limits: LimitsDoc { processes, file_size, memory, cpu_ms: cpu.map(millis), tmpfs },
+        landlock_abi: in_force.landlock,
         restrictions: restrictions.map(|one| one.as_str().to_owned()).collect(),
     }
 }

@@ -1,4 +1,4 @@
-// Renames by the system calls of 32-bit programs: `compat OLD NEW` calls rename, renameat and renameat2 in turn.
+// Tries renames by the system calls of 32-bit programs: `compat OLD NEW` calls rename, renameat and renameat2 in turn.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

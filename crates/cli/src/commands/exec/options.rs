@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, value_parser};
 use offshoot_engine::exec::ExecutionTimeout;
-use offshoot_engine::settings::parse_duration;
+use offshoot_engine::settings::{parse_duration, parse_size};
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 
 use crate::complete;
@@ -29,6 +29,15 @@ pub(crate) struct Options {
     /// Show the command this file or directory of the host, read-only
     #[arg(long, value_name = "PATH")]
     pub(super) show: Vec<PathBuf>,
+    /// Let all processes of the command use this much memory together, such as 2GiB [default: exec.max_memory]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(super) memory: Option<u64>,
+    /// Let the command have this many processes and threads [default: exec.max_processes]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub(super) processes: Option<u64>,
+    /// Let all processes of the command use this much processor time together, such as 60s [default: exec.max_cpu]
+    #[arg(long, value_name = "TIME", value_parser = processor_time)]
+    pub(super) cpu: Option<Duration>,
     /// Make any write to the workspace fail
     #[arg(long)]
     pub(super) read_only: bool,
@@ -80,7 +89,13 @@ impl Options {
     /// Whether a session that was started without these options is what is asked for.
     pub(super) fn can_join(&self) -> bool {
         let as_usual = self.checkpoint == CheckpointMode::Auto;
-        as_usual && self.wait.is_none() && self.driver.is_none() && !self.verify && !self.no_cache
+        let limited = self.memory.is_some() || self.processes.is_some() || self.cpu.is_some();
+        as_usual
+            && !limited
+            && self.wait.is_none()
+            && self.driver.is_none()
+            && !self.verify
+            && !self.no_cache
     }
 }
 
@@ -110,6 +125,16 @@ pub(crate) fn timeout(text: &str) -> Result<ExecutionTimeout, String> {
         }
         _ => Err("expected a duration such as 30s or 5m, or none".to_owned()),
     }
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let size = parse_size(text).filter(|size| *size > 0);
+    size.ok_or_else(|| "expected a size such as 512MiB or 2GiB".to_owned())
+}
+
+fn processor_time(text: &str) -> Result<Duration, String> {
+    let time = duration(text).filter(|time| !time.is_zero());
+    time.ok_or_else(|| "expected a duration such as 60s".to_owned())
 }
 
 fn wait(text: &str) -> Result<Duration, String> {

@@ -9,6 +9,7 @@ use offshoot_engine::vault::{Belongs, unsure};
 use offshoot_protocol::ErrorBody;
 
 use super::ask::Ask;
+use super::limits;
 use crate::context::{Context, OpenVault, current_dir};
 use crate::error::{CliError, Result, body};
 use crate::interrupt::Watch;
@@ -75,7 +76,9 @@ pub(super) fn options(ask: &Ask<'_>, context: &Context, rules: Rules) -> Result<
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
     let caches = !ask.options.no_cache;
-    Ok(context.engine.runtime_options(rules, caches, Some(signals), explain))
+    let mut options = context.engine.runtime_options(rules, caches, Some(signals), explain);
+    limits::apply(ask.options, &mut options);
+    Ok(options)
 }
 
 fn explain(error: ServiceError, further: FurtherHints) -> ErrorBody {

@@ -9,6 +9,7 @@ use offshoot_protocol::{ErrorBody, Hint};
 use super::closing::{Closing, has_run};
 use super::discarded;
 use super::form::Form;
+use super::limits;
 use crate::invocation;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
@@ -126,6 +127,9 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         let longer = closing.longer.as_ref().map(|option| format!("; for longer: {option}"));
         let longer = longer.unwrap_or_default();
         line(paint(BAD, &format!("timed out after {limit}; command killed{longer}")));
+    }
+    if let Some(limit) = result.limit_reached {
+        line(paint(BAD, &limits::line(limit, result)));
     }
     // An error says it of a command that never ran.
     if result.interrupted && (has_run(result) || result.error.is_none()) {

@@ -1,0 +1,221 @@
+//! The filter of system calls: which a command cannot make, and which are told about.
+//!
+//! Made by the parent as a program for the kernel's own small machine. Numbers are found by halves, so that a call that is looked at costs some
+//! ten steps; one that is always allowed costs none, since the kernel remembers those by number.
+
+mod calls;
+
+use crate::sys::seccomp::architecture::NATIVE;
+use crate::walls::Walls;
+use calls::{BARRED, NEVER_MADE, OWN_NAMESPACES, RINGS, TOLD};
+use offshoot_vocabulary::Demand;
+
+/// A program for the kernel.
+pub(crate) struct Filter(Vec<libc::sock_filter>);
+
+/// The programs for one command.
+pub(crate) struct Filters {
+    /// Tells somebody about renames and links; none where nobody is to be told.
+    pub(crate) telling: Option<Filter>,
+    /// The same and tells nobody; none where nothing is refused.
+    pub(crate) silent: Option<Filter>,
+}
+
+impl Filters {
+    pub(crate) fn new(walls: &Walls, tells: bool) -> Self {
+        let refuses = walls.seccomp != Demand::Off;
+        Self {
+            telling: tells.then(|| Filter::new(walls, true)),
+            silent: refuses.then(|| Filter::new(walls, false)),
+        }
+    }
+}
+
+impl Filter {
+    fn new(walls: &Walls, tells: bool) -> Self {
+        let refuses = walls.seccomp != Demand::Off;
+        let mut rules = if refuses { refusals(walls) } else { Vec::new() };
+        if tells {
+            rules.extend(TOLD.iter().map(|call| (*call, vec![give(libc::SECCOMP_RET_USER_NOTIF)])));
+        }
+        rules.sort_by_key(|(call, _)| *call);
+        let foreign =
+            if refuses { libc::SECCOMP_RET_KILL_PROCESS } else { libc::SECCOMP_RET_ALLOW };
+        let mut code =
+            vec![load(ARCHITECTURE_AT), equal(NATIVE, 1, 0), give(foreign), load(NUMBER_AT)];
+        if cfg!(target_arch = "x86_64") && refuses {
+            code.extend([at_least(X32, 0, 1), give(errno(libc::ENOSYS))]);
+        }
+        code.extend(search(&rules));
+        Self(code)
+    }
+
+    pub(crate) fn code(&self) -> &[libc::sock_filter] {
+        &self.0
+    }
+}
+
+/// The number of a call, and what is done about it: steps that end with an answer.
+type Rule = (u32, Vec<libc::sock_filter>);
+
+fn refusals(walls: &Walls) -> Vec<Rule> {
+    let refuse = |error: i32| vec![give(errno(error))];
+    let mut rules: Vec<Rule> = Vec::new();
+    rules.extend(BARRED.iter().map(|call| (*call, refuse(libc::EPERM))));
+    rules.extend(NEVER_MADE.iter().map(|call| (*call, refuse(libc::ENOSYS))));
+    if !walls.io_uring {
+        rules.extend(RINGS.iter().map(|call| (*call, refuse(libc::ENOSYS))));
+    }
+    if !walls.nested_namespaces {
+        rules.extend(OWN_NAMESPACES.iter().map(|call| (*call, refuse(libc::EPERM))));
+        // Its flags lie in memory, where no filter sees them. The C libraries then call the older one.
+        rules.push((libc::SYS_clone3 as u32, refuse(libc::ENOSYS)));
+        rules.push((libc::SYS_clone as u32, without_flags(NEW_NAMESPACES)));
+        rules.push((
+            libc::SYS_unshare as u32,
+            without_flags(NEW_NAMESPACES | libc::CLONE_NEWTIME as u32),
+        ));
+    }
+    // Systems that cannot give handles say so like this.
+    rules.push((libc::SYS_name_to_handle_at as u32, refuse(libc::EOPNOTSUPP)));
+    rules.push((libc::SYS_ioctl as u32, without_requests()));
+    rules.push((libc::SYS_socket as u32, known_families()));
+    rules.push((libc::SYS_socketpair as u32, known_families()));
+    rules.push((libc::SYS_prlimit64 as u32, own_limits()));
+    rules.push((libc::SYS_personality as u32, usual_personality()));
+    rules
+}
+
+const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET) as u32;
+
+/// Allowed where the first argument has none of these.
+fn without_flags(flags: u32) -> Vec<libc::sock_filter> {
+    vec![load(argument(0)), any_of(flags, 0, 1), give(errno(libc::EPERM)), give(ALLOW)]
+}
+
+/// What types into a terminal, and what belongs to the machine's console.
+fn without_requests() -> Vec<libc::sock_filter> {
+    const TIOCSTI: u32 = 0x5412;
+    const TIOCLINUX: u32 = 0x541c;
+    const TIOCCONS: u32 = 0x541d;
+    vec![
+        load(argument(1)),
+        equal(TIOCSTI, 3, 0),
+        equal(TIOCLINUX, 2, 0),
+        equal(TIOCCONS, 1, 0),
+        give(ALLOW),
+        give(errno(libc::EPERM)),
+    ]
+}
+
+/// Sockets between processes and of the internet, and asking about routes.
+fn known_families() -> Vec<libc::sock_filter> {
+    const NETLINK_ROUTE: u32 = 0;
+    vec![
+        load(argument(0)),
+        equal(libc::AF_UNIX as u32, 5, 0),
+        equal(libc::AF_INET as u32, 4, 0),
+        equal(libc::AF_INET6 as u32, 3, 0),
+        equal(libc::AF_NETLINK as u32, 0, 3),
+        load(argument(2)),
+        equal(NETLINK_ROUTE, 0, 2),
+        give(ALLOW),
+        give(errno(libc::EAFNOSUPPORT)),
+        give(errno(libc::EPROTONOSUPPORT)),
+    ]
+}
+
+/// Limits can be read of anybody, and set of oneself: the init has the command's own user, and could be given a limit that ends it.
+fn own_limits() -> Vec<libc::sock_filter> {
+    vec![
+        load(argument(0)),
+        equal(0, 4, 0),
+        load(argument(2)),
+        equal(0, 0, 3),
+        load(argument(2) + 4),
+        equal(0, 0, 1),
+        give(ALLOW),
+        give(errno(libc::EPERM)),
+    ]
+}
+
+/// What `setarch` and debuggers set. Others turn protections of memory off, or make calls mean something else.
+fn usual_personality() -> Vec<libc::sock_filter> {
+    const ASK: u32 = u32::MAX;
+    const LINUX32: u32 = 0x8;
+    const USUAL: u32 = LINUX32 | (libc::UNAME26 | libc::ADDR_NO_RANDOMIZE) as u32;
+    vec![
+        load(argument(0)),
+        equal(ASK, 1, 0),
+        any_of(!USUAL, 1, 0),
+        give(ALLOW),
+        give(errno(libc::EPERM)),
+    ]
+}
+
+/// Finds the rule for a number by halves.
+fn search(rules: &[Rule]) -> Vec<libc::sock_filter> {
+    const FEW: usize = 4;
+    if rules.len() <= FEW {
+        let one = |(call, steps): &Rule| {
+            [vec![equal(*call, 0, steps.len() as u8)], steps.clone()].concat()
+        };
+        return rules.iter().flat_map(one).chain([give(ALLOW)]).collect();
+    }
+    let (low, high) = rules.split_at(rules.len() / 2);
+    let (first, second) = (search(low), search(high));
+    [vec![at_least(high[0].0, first.len() as u8, 0)], first, second].concat()
+}
+
+/// Calls of x32 have this bit.
+const X32: u32 = 0x4000_0000;
+
+const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+/// Where the number of the call and the architecture are.
+const NUMBER_AT: u32 = 0;
+const ARCHITECTURE_AT: u32 = 4;
+
+/// Where the lower half of an argument is.
+const fn argument(at: u32) -> u32 {
+    16 + at * 8
+}
+
+const fn errno(error: i32) -> u32 {
+    libc::SECCOMP_RET_ERRNO | error as u32
+}
+
+const fn load(at: u32) -> libc::sock_filter {
+    let code = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    libc::sock_filter { code, jt: 0, jf: 0, k: at }
+}
+
+const fn give(action: u32) -> libc::sock_filter {
+    let code = (libc::BPF_RET | libc::BPF_K) as u16;
+    libc::sock_filter { code, jt: 0, jf: 0, k: action }
+}
+
+const fn equal(value: u32, yes: u8, no: u8) -> libc::sock_filter {
+    jump(libc::BPF_JEQ, value, yes, no)
+}
+
+const fn at_least(value: u32, yes: u8, no: u8) -> libc::sock_filter {
+    jump(libc::BPF_JGE, value, yes, no)
+}
+
+const fn any_of(bits: u32, yes: u8, no: u8) -> libc::sock_filter {
+    jump(libc::BPF_JSET, bits, yes, no)
+}
+
+const fn jump(test: u32, value: u32, yes: u8, no: u8) -> libc::sock_filter {
+    let code = (libc::BPF_JMP | test | libc::BPF_K) as u16;
+    libc::sock_filter { code, jt: yes, jf: no, k: value }
+}
+
+#[cfg(test)]
+mod tests;

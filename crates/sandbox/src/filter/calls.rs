@@ -1,0 +1,94 @@
+//! The numbers of the calls that a filter knows.
+
+use libc::*;
+
+/// Refused to everybody: they change or look into the whole machine, or into other processes by ways that debuggers do not need.
+pub(super) const BARRED: &[u32] = &numbers([
+    SYS_acct,
+    SYS_add_key,
+    SYS_adjtimex,
+    SYS_bpf,
+    SYS_clock_adjtime,
+    SYS_clock_settime,
+    SYS_delete_module,
+    SYS_fanotify_init,
+    SYS_finit_module,
+    SYS_init_module,
+    SYS_kcmp,
+    SYS_kexec_file_load,
+    SYS_kexec_load,
+    SYS_keyctl,
+    SYS_open_by_handle_at,
+    SYS_perf_event_open,
+    SYS_pidfd_getfd,
+    SYS_process_madvise,
+    SYS_quotactl,
+    SYS_quotactl_fd,
+    SYS_reboot,
+    SYS_request_key,
+    SYS_settimeofday,
+    SYS_swapoff,
+    SYS_swapon,
+    SYS_syslog,
+    SYS_userfaultfd,
+    SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    SYS_iopl,
+]);
+
+/// Relics, which many kernels do not have.
+pub(super) const NEVER_MADE: &[u32] = &numbers([
+    SYS_lookup_dcookie,
+    SYS_nfsservctl,
+    #[cfg(target_arch = "x86_64")]
+    SYS_uselib,
+    #[cfg(target_arch = "x86_64")]
+    SYS_vserver,
+]);
+
+/// Programs that know them know how to do without.
+pub(super) const RINGS: &[u32] =
+    &numbers([SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup]);
+
+/// Mounts, roots and namespaces: for who makes namespaces of their own.
+pub(super) const OWN_NAMESPACES: &[u32] = &numbers([
+    SYS_chroot,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fsopen,
+    SYS_fspick,
+    SYS_mount,
+    SYS_mount_setattr,
+    SYS_move_mount,
+    SYS_open_tree,
+    OPEN_TREE_ATTR,
+    SYS_pivot_root,
+    SYS_setns,
+    SYS_umount2,
+]);
+
+/// The same number everywhere.
+const OPEN_TREE_ATTR: c_long = 467;
+
+/// Those that somebody outside is told about.
+pub(super) const TOLD: &[u32] = &numbers([
+    #[cfg(target_arch = "x86_64")]
+    SYS_rename,
+    SYS_renameat,
+    SYS_renameat2,
+    #[cfg(target_arch = "x86_64")]
+    SYS_link,
+    SYS_linkat,
+]);
+
+const fn numbers<const N: usize>(calls: [c_long; N]) -> [u32; N] {
+    let mut numbers = [0; N];
+    let mut at = 0;
+    while at < N {
+        numbers[at] = calls[at] as u32;
+        at += 1;
+    }
+    numbers
+}

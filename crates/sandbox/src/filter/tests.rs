@@ -1,0 +1,127 @@
+//! What the programs answer, by the rules of the kernel's machine.
+
+use super::*;
+
+const FOREIGN: u32 = 0x4000_0003;
+
+/// Runs a program on one call.
+fn answer(filter: &Filter, architecture: u32, call: i64, arguments: [u64; 6]) -> u32 {
+    let mut data = [0u32; 16];
+    (data[0], data[1]) = (call as u32, architecture);
+    for (at, argument) in arguments.into_iter().enumerate() {
+        (data[4 + at * 2], data[5 + at * 2]) = (argument as u32, (argument >> 32) as u32);
+    }
+    let (mut at, mut value) = (0, 0);
+    for _ in 0..filter.code().len() {
+        let step = filter.code()[at];
+        at += 1;
+        let test = u32::from(step.code) & 0xf0;
+        match u32::from(step.code) & 0x07 {
+            libc::BPF_LD => value = data[step.k as usize / 4],
+            libc::BPF_RET => return step.k,
+            _ => {
+                let holds = match test {
+                    libc::BPF_JEQ => value == step.k,
+                    libc::BPF_JGE => value >= step.k,
+                    _ => value & step.k != 0,
+                };
+                at += usize::from(if holds { step.jt } else { step.jf });
+            }
+        }
+    }
+    panic!("no answer");
+}
+
+fn filter(walls: Walls, tells: bool) -> Filter {
+    Filter::new(&walls, tells)
+}
+
+fn native(filter: &Filter, call: i64, arguments: [u64; 6]) -> u32 {
+    answer(filter, NATIVE, call, arguments)
+}
+
+#[test]
+fn each_call_has_one_rule_and_every_other_is_allowed() {
+    let walls = Walls::default();
+    let filter = filter(walls, true);
+    let mut rules: Vec<u32> = refusals(&walls).into_iter().map(|(call, _)| call).collect();
+    rules.extend(TOLD);
+    let all = rules.len();
+    rules.sort_unstable();
+    rules.dedup();
+    assert_eq!(rules.len(), all);
+    assert!(filter.code().len() < 300, "jumps are short");
+    for call in 0..600 {
+        if !rules.contains(&call) {
+            assert_eq!(native(&filter, call.into(), [u64::MAX; 6]), ALLOW, "{call}");
+        }
+    }
+    for call in BARRED.iter().chain(OWN_NAMESPACES) {
+        assert_eq!(native(&filter, (*call).into(), [0; 6]), errno(libc::EPERM), "{call}");
+    }
+    for call in NEVER_MADE.iter().chain(RINGS) {
+        assert_eq!(native(&filter, (*call).into(), [0; 6]), errno(libc::ENOSYS), "{call}");
+    }
+    for call in TOLD {
+        let told = libc::SECCOMP_RET_USER_NOTIF;
+        assert_eq!(native(&filter, (*call).into(), [0; 6]), told, "{call}");
+    }
+}
+
+#[test]
+fn calls_of_other_kinds_of_programs_are_none() {
+    let refusing = filter(Walls::default(), true);
+    assert_eq!(answer(&refusing, FOREIGN, 20, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
+    #[cfg(target_arch = "x86_64")]
+    assert_eq!(native(&refusing, 0x4000_0000 + 39, [0; 6]), errno(libc::ENOSYS));
+    let telling = filter(Walls { seccomp: Demand::Off, ..Walls::default() }, true);
+    assert_eq!(answer(&telling, FOREIGN, 20, [0; 6]), ALLOW);
+    assert_eq!(native(&telling, libc::SYS_bpf, [0; 6]), ALLOW);
+    assert_eq!(native(&telling, libc::SYS_renameat2, [0; 6]), libc::SECCOMP_RET_USER_NOTIF);
+}
+
+#[test]
+fn arguments_decide() {
+    let filter = filter(Walls::default(), false);
+    let (no, family, protocol) =
+        (errno(libc::EPERM), errno(libc::EAFNOSUPPORT), errno(libc::EPROTONOSUPPORT));
+    let missing = errno(libc::ENOSYS);
+    let other_limits = [7, 0, 1 << 40, 0, 0, 0];
+    for (call, arguments, expected) in [
+        (libc::SYS_clone, [libc::SIGCHLD as u64, 0, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_clone, [libc::CLONE_NEWUSER as u64, 0, 0, 0, 0, 0], no),
+        (libc::SYS_clone, [libc::CLONE_NEWNET as u64 | 17, 0, 0, 0, 0, 0], no),
+        (libc::SYS_clone3, [0; 6], missing),
+        (libc::SYS_unshare, [libc::CLONE_FS as u64, 0, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_unshare, [libc::CLONE_NEWTIME as u64, 0, 0, 0, 0, 0], no),
+        (libc::SYS_ioctl, [0, 0x5401, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_ioctl, [0, 0x5412, 0, 0, 0, 0], no),
+        (libc::SYS_ioctl, [0, 0xffff_ffff_0000_5412, 0, 0, 0, 0], no),
+        (libc::SYS_socket, [1, 1, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_socket, [10, 1, 6, 0, 0, 0], ALLOW),
+        (libc::SYS_socket, [16, 3, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_socket, [16, 3, 9, 0, 0, 0], protocol),
+        (libc::SYS_socket, [40, 1, 0, 0, 0, 0], family),
+        (libc::SYS_socketpair, [30, 1, 0, 0, 0, 0], family),
+        (libc::SYS_prlimit64, [0, 0, 1 << 40, 0, 0, 0], ALLOW),
+        (libc::SYS_prlimit64, [7, 0, 0, 1, 0, 0], ALLOW),
+        (libc::SYS_prlimit64, other_limits, no),
+        (libc::SYS_personality, [0xffff_ffff, 0, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_personality, [0x004_0000, 0, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_personality, [0x040_0000, 0, 0, 0, 0, 0], no),
+    ] {
+        assert_eq!(native(&filter, call, arguments), expected, "{call} {arguments:x?}");
+    }
+}
+
+#[test]
+fn what_is_granted_is_not_refused() {
+    let granted = Walls { nested_namespaces: true, io_uring: true, ..Walls::default() };
+    let filter = filter(granted, false);
+    for call in OWN_NAMESPACES.iter().chain(RINGS) {
+        assert_eq!(native(&filter, (*call).into(), [0; 6]), ALLOW, "{call}");
+    }
+    assert_eq!(native(&filter, libc::SYS_clone3, [0; 6]), ALLOW);
+    assert_eq!(native(&filter, libc::SYS_bpf, [0; 6]), errno(libc::EPERM));
+    assert_eq!(native(&filter, libc::SYS_renameat2, [0; 6]), ALLOW);
+}

@@ -1,0 +1,205 @@
+//! Looks now and then at what the processes inside use together, and ends them where that is too much. The kernel's own limits are for one
+//! process each.
+
+use std::ffi::{CStr, CString};
+use std::io::Write;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use offshoot_vocabulary::ResourceLimit;
+use rustix::fs::{Mode, OFlags, RawDir};
+use rustix::io::Errno;
+
+use super::findings::UNLIMITED;
+use crate::script::Script;
+use crate::spec::Limits;
+use crate::sys;
+
+/// How often it looks, and how often once half of a limit is used.
+const SELDOM: Duration = Duration::from_millis(200);
+const OFTEN: Duration = Duration::from_millis(20);
+/// What a file in memory takes beside its bytes.
+const FILE: u64 = 1024;
+
+pub(super) struct Watch<'a> {
+    limits: Limits,
+    /// Directories whose files are memory.
+    private: &'a [CString],
+    home: Option<&'a CStr>,
+    /// None where nothing is limited.
+    next: Option<Instant>,
+    /// What was reached first.
+    pub(super) reached: Option<ResourceLimit>,
+}
+
+/// What all processes inside use.
+#[derive(Default)]
+struct Used {
+    processes: u64,
+    memory: u64,
+    cpu: Duration,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(script: &'a Script) -> Self {
+        let limits = script.limits;
+        let Limits { processes, memory, cpu, .. } = limits;
+        let limited = processes.is_some() || memory.is_some() || cpu.is_some();
+        Self {
+            limits,
+            private: &script.private,
+            home: script.home.as_deref(),
+            next: limited.then(|| Instant::now() + SELDOM),
+            reached: None,
+        }
+    }
+
+    /// What it holds the command to: processes, bytes of memory and milliseconds of processors.
+    pub(super) fn held(&self) -> [i64; 3] {
+        let Limits { processes, memory, cpu, .. } = self.limits;
+        let cpu = cpu.map(|cpu| cpu.as_millis() as u64);
+        [processes, memory, cpu]
+            .map(|limit| limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(UNLIMITED))
+    }
+
+    /// How long until it looks again.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        self.next.map(|next| next.saturating_duration_since(Instant::now()))
+    }
+
+    /// Looks where it is time to, and ends everything where there is too much.
+    pub(super) fn look(&mut self) {
+        if self.next.is_none_or(|next| Instant::now() < next) {
+            return;
+        }
+        // What cannot be read cannot be held to anything; the next time it can.
+        let used = self.used().unwrap_or_default();
+        let Limits { processes, memory, cpu, .. } = self.limits;
+        let shares = [
+            (ResourceLimit::Processes, share(used.processes, processes)),
+            (ResourceLimit::Memory, share(used.memory, memory)),
+            (
+                ResourceLimit::Cpu,
+                share(used.cpu.as_millis() as u64, cpu.map(|cpu| cpu.as_millis() as u64)),
+            ),
+        ];
+        if let Some((limit, share)) = shares.into_iter().find(|(_, share)| *share >= Share::All) {
+            self.reached.get_or_insert(limit);
+            if share == Share::More {
+                let _nobody = !sys::signal_all(libc::SIGKILL);
+            }
+        }
+        let near = shares.iter().any(|(_, share)| *share >= Share::Half);
+        self.next = Some(Instant::now() + if near { OFTEN } else { SELDOM });
+    }
+
+    fn used(&self) -> Result<Used, Errno> {
+        let mut used = count(stat)?;
+        let ended = sys::children_usage();
+        used.cpu += Duration::from_micros(ended.user_micros + ended.system_micros);
+        let Some(limit) = self.limits.memory else { return Ok(used) };
+        let files = self.in_files();
+        // What processes share was counted for each of them. To tell exactly takes longer.
+        if used.memory + files > limit {
+            used.memory = count(exact_memory)?.memory;
+        }
+        used.memory += files;
+        Ok(used)
+    }
+
+    /// Bytes in files that are memory.
+    fn in_files(&self) -> u64 {
+        let private = self.private.iter().map(CString::as_c_str);
+        let places = private.chain(self.home).chain([c"/dev/shm"]);
+        let used = places.filter_map(|path| rustix::fs::statvfs(path).ok()).map(|found| {
+            let blocks = found.f_blocks.saturating_sub(found.f_bfree);
+            let files = found.f_files.saturating_sub(found.f_ffree);
+            blocks.saturating_mul(found.f_frsize).saturating_add(files.saturating_mul(FILE))
+        });
+        used.fold(0, u64::saturating_add)
+    }
+}
+
+/// How much of a limit is used.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Share {
+    Less,
+    Half,
+    All,
+    More,
+}
+
+fn share(used: u64, limit: Option<u64>) -> Share {
+    match limit {
+        Some(limit) if used > limit => Share::More,
+        Some(limit) if used == limit => Share::All,
+        Some(limit) if used >= limit / 2 => Share::Half,
+        _ => Share::Less,
+    }
+}
+
+/// Adds up something about every process but this one. Those that end meanwhile are left out.
+fn count(add: fn(BorrowedFd<'_>, &[u8], &mut Used) -> Option<()>) -> Result<Used, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let top = rustix::fs::open(c"/proc", flags, Mode::empty())?;
+    let mut space = [MaybeUninit::<u8>::uninit(); 4096];
+    let mut entries = RawDir::new(&top, &mut space);
+    let mut used = Used::default();
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"1" && name.first().is_some_and(u8::is_ascii_digit) {
+            let _has_ended = add(top.as_fd(), name, &mut used).is_none();
+        }
+    }
+    Ok(used)
+}
+
+/// Threads, memory and time of one process.
+fn stat(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option<()> {
+    let mut space = [0; 1024];
+    let text = read(proc, process, b"stat", &mut space)?;
+    // Its name stands in brackets and may hold anything, more of them too.
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    let fields = || text[end + 1..].trim_ascii().split(|byte| *byte == b' ');
+    // By the numbers in proc(5); the first here is the third.
+    let field = |number: usize| fields().nth(number - 3).and_then(number_of);
+    let ticks: u64 = (14..=17).filter_map(field).sum();
+    used.processes += field(20)?;
+    used.memory += field(24)? * sys::page_size();
+    used.cpu += Duration::from_millis(ticks * 1000 / sys::ticks_per_second());
+    Some(())
+}
+
+/// The memory of one process, what it shares by halves, thirds and so on.
+fn exact_memory(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option<()> {
+    let mut space = [0; 2048];
+    let text = read(proc, process, b"smaps_rollup", &mut space)?;
+    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Pss:"))?;
+    let kib = number_of(line.trim_ascii().split(|byte| *byte == b' ').next()?)?;
+    used.memory += kib * 1024;
+    Some(())
+}
+
+fn number_of(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+fn read<'s>(
+    proc: BorrowedFd<'_>,
+    process: &[u8],
+    file: &[u8],
+    space: &'s mut [u8],
+) -> Option<&'s [u8]> {
+    let mut path = [0u8; 64];
+    let mut rest = &mut path[..];
+    for part in [process, b"/", file] {
+        rest.write_all(part).ok()?;
+    }
+    let path = CStr::from_bytes_until_nul(&path).ok()?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(proc, path, flags, Mode::empty()).ok()?;
+    let got = rustix::io::read(&file, &mut *space).ok()?;
+    space.get(..got)
+}
