@@ -94,6 +94,16 @@ pub enum VaultError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The files in an exported vault come to more than it may expand to.
+    #[error("{} expands to at least {bytes} bytes, more than the {limit} that it may", .path.display())]
+    ArchiveExpands {
+        /// The file.
+        path: PathBuf,
+        /// What it comes to, as far as it was added up.
+        bytes: u64,
+        /// How much it may come to.
+        limit: u64,
+    },
     /// The vault was deleted before it was opened.
     #[error("the vault was deleted meanwhile: {}", .0.display())]
     Deleted(PathBuf),

@@ -262,6 +262,9 @@ fn binding_error(error: &BindingError, message: String) -> Error {
         BindingError::Already { .. } => Error::new(ExitCode::Conflict, message),
         BindingError::Missing { .. } => Error::new(ExitCode::NotFound, message),
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => Error::usage(message),
+        BindingError::Planted { .. } => Error::new(ExitCode::Conflict, message).hint(
+            Hint::command("offshoot binding add DIR --name NAME").text(" takes another name"),
+        ),
         BindingError::Nested { .. } => Error::new(ExitCode::Conflict, message)
             .hint("bind the outer one alone; everything in it is taken in"),
         BindingError::OtherVault { vault, unused, .. } => {

@@ -1,12 +1,13 @@
 //! Binding further folders, letting go of them, and saying that one lies elsewhere now.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use offshoot_host::FolderIdentity;
 use offshoot_store::Id;
-use offshoot_tree::display_bytes;
+use offshoot_tree::{Entry, display_bytes};
 use offshoot_vault::{
-    Binding, NewSnapshot, Vault, VaultRegistry, WorkspaceRecord, check_name, name_from,
+    Binding, NewSnapshot, Vault, VaultRegistry, WorkspaceRecord, bound_path, check_name, name_from,
 };
 
 use super::bind::{Bound, NewFolder, bind, numbered};
@@ -33,7 +34,7 @@ pub struct NewBinding<'a> {
 /// A binding that was changed, or is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebound {
-    /// The binding as it was.
+    /// The binding as it was; as it is now where there was none.
     pub before: Binding,
     /// As it is now; none where it is gone.
     pub after: Option<Binding>,
@@ -69,7 +70,7 @@ impl BindingService<'_> {
         self.refuse(registry, &directory, new.user_home, before, git)?;
         let name = match new.name {
             None if git => git_name(before),
-            wanted => free_name(wanted, &directory, before)?,
+            wanted => self.free_name(wanted, &directory, before)?,
         };
         match git {
             true => registry.note_further_folder(self.vault)?,
@@ -122,7 +123,8 @@ impl BindingService<'_> {
     }
 
     /// Says that a folder lies elsewhere now, or that the one at its path is the right one, whatever was there before. Nothing is read; the next capture finds what is different there. What was
-    /// interrupted in it is left for later: it may need the folder to be where it is said to be.
+    /// interrupted in it is left for later: it may need the folder to be where it is said to be. A vault that is bound to no first folder
+    /// gets one this way.
     pub fn relocate(
         &self,
         registry: &VaultRegistry,
@@ -131,13 +133,17 @@ impl BindingService<'_> {
         options: &CommitOptions<'_>,
     ) -> Result<Rebound> {
         let _lock = self.vault.lock_folders(Some(options.wait))?;
-        let before = self.find(name)?;
         let directory = open(new.directory)?;
         let bindings = self.vault.bindings()?;
+        let unbound = name == "/" && !bindings.iter().any(Binding::is_first);
+        let before = match unbound {
+            true => Binding::new(Id::random(), "", &directory, Id::random().time_ms()),
+            false => self.find(name)?,
+        };
         let others: Vec<Binding> =
             bindings.iter().filter(|other| other.id != before.id).cloned().collect();
         let stays = directory == before.host_path();
-        if stays && FolderIdentity::of(&directory) == before.identity {
+        if stays && !unbound && FolderIdentity::of(&directory) == before.identity {
             return Ok(Rebound { after: Some(before.clone()), before, operation: None });
         }
         let refused = self.refuse(registry, &directory, new.user_home, &others, before.git);
@@ -156,6 +162,7 @@ impl BindingService<'_> {
             let (from, to) = (display_bytes(&before.path), display_bytes(&after.path));
             let name = shown_name(&before);
             tx.summary(match stays {
+                true if unbound => format!("bind {to}"),
                 true => format!("folder {name} is the one at {to}"),
                 false => format!("folder {name} moved from {from} to {to}"),
             });
@@ -272,23 +279,64 @@ fn open(directory: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The name that was asked for, or one made of the folder's that nothing has yet.
-fn free_name(wanted: Option<&str>, directory: &Path, taken: &[Binding]) -> Result<String> {
-    let is_taken = |name: &str| taken.iter().any(|binding| binding.name == name);
-    if let Some(name) = wanted {
-        check_name(name)?;
-        require_git_directory(name, directory)?;
-        if is_taken(name) {
-            return Err(ServiceError::NameTaken { what: "folder", name: name.to_owned() });
+impl BindingService<'_> {
+    /// The name that was asked for, or one made of the folder's that nothing has yet.
+    fn free_name(
+        &self,
+        wanted: Option<&str>,
+        directory: &Path,
+        bound: &[Binding],
+    ) -> Result<String> {
+        let planted = self.planted()?;
+        let is_bound = |name: &str| bound.iter().any(|binding| binding.name == name);
+        if let Some(name) = wanted {
+            check_name(name)?;
+            require_git_directory(name, directory)?;
+            if is_bound(name) {
+                return Err(ServiceError::NameTaken { what: "folder", name: name.to_owned() });
+            }
+            return match planted.get(name) {
+                Some(place) => {
+                    let (name, place) = (name.to_owned(), place.clone());
+                    Err(BindingError::Planted { name, place }.into())
+                }
+                None => Ok(name.to_owned()),
+            };
         }
-        return Ok(name.to_owned());
+        let is_git = is_git_directory_on_host(directory);
+        // A directory that is called `.git` goes by the name of the one that it is in.
+        let named =
+            directory.ancestors().take(2).find(|path| path.file_name() != Some(".git".as_ref()));
+        let own = named.and_then(Path::file_name).unwrap_or_default();
+        let own = name_from(own.as_encoded_bytes());
+        let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);
+        let suffix = if is_git { GIT_SUFFIX } else { "" };
+        Ok(numbered(own, suffix, |name| is_bound(name) || planted.contains_key(name)))
     }
-    let is_git = is_git_directory_on_host(directory);
-    // A directory that is called `.git` goes by the name of the one that it is in.
-    let named =
-        directory.ancestors().take(2).find(|path| path.file_name() != Some(".git".as_ref()));
-    let own = named.and_then(Path::file_name).unwrap_or_default();
-    let own = name_from(own.as_encoded_bytes());
-    let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);
-    Ok(numbered(own, if is_git { GIT_SUFFIX } else { "" }, taken))
+
+    /// The names below which trees of the vault have files although no folder was ever bound by them here, and where that is. A command
+    /// or an imported vault put them there; a folder of that name would get them with the next commit.
+    fn planted(&self) -> Result<HashMap<String, String>> {
+        let mut found = HashMap::new();
+        let mut look = |place: String, snapshot: &Id| -> Result<()> {
+            let root = self.vault.snapshot(snapshot)?.root;
+            let tree = self.vault.tree(&root)?;
+            let holds = tree.get(&bound_path())?;
+            let Some(dir) = holds.as_ref().and_then(Entry::directory) else { return Ok(()) };
+            for entry in tree.list(dir)? {
+                let name = String::from_utf8_lossy(&entry.name).into_owned();
+                found.entry(name).or_insert_with(|| place.clone());
+            }
+            Ok(())
+        };
+        look("the main line".to_owned(), &self.vault.head()?.id)?;
+        for workspace in self.vault.workspaces()? {
+            look(format!("workspace {}", workspace.name), &workspace.state.head)?;
+        }
+        if !found.is_empty() {
+            let known = self.vault.names_ever_bound()?;
+            found.retain(|name, _| !known.contains(name));
+        }
+        Ok(found)
+    }
 }

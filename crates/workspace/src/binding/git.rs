@@ -200,7 +200,8 @@ fn relocate(vault: &Vault, actor: &Actor, before: &Binding, directory: &Path) ->
 pub(super) fn git_name(bindings: &[Binding]) -> String {
     let first = bindings.first().map(Binding::host_path).unwrap_or_default();
     let own = offshoot_vault::name_from(first.file_name().unwrap_or_default().as_encoded_bytes());
-    numbered(own.trim_end_matches(GIT_SUFFIX), GIT_SUFFIX, bindings)
+    let is_taken = |name: &str| bindings.iter().any(|binding| binding.name == name);
+    numbered(own.trim_end_matches(GIT_SUFFIX), GIT_SUFFIX, is_taken)
 }
 
 /// What a command in a workspace must know: that what it commits is lost.
