@@ -144,7 +144,7 @@ fn records_that_no_vault_has_are_refused() {
         ("UPDATE execs SET envelope = '{'", "cannot be read"),
         ("UPDATE exec_outputs SET exec = zeroblob(16)", "which is missing"),
         (
-            "UPDATE objects SET value = x'01' || zeroblob(16) || CAST('../../passwd' AS BLOB)
+            "UPDATE objects SET value = CAST(x'01' || zeroblob(16) || '../../passwd' AS BLOB)
              WHERE kind = 1",
             "is not in the file itself",
         ),
@@ -486,7 +486,7 @@ fn any_change_of_bytes_is_refused_or_does_no_harm() {
         fs::write(&sent.file, &bytes).unwrap();
         came_in += u32::from(harmless(&sent, &format!("case {case}")));
         // The quick tier stays quick on a slow machine.
-        if started.elapsed() > Duration::from_secs(30) && cases(0, 1) == 0 {
+        if started.elapsed() > Duration::from_secs(15) && cases(0, 1) == 0 {
             break;
         }
     }
@@ -509,7 +509,7 @@ fn any_change_of_values_is_refused_or_does_no_harm() {
         if changed.is_ok() {
             came_in += u32::from(harmless(&sent, &format!("case {case}: {statement}")));
         }
-        if started.elapsed() > Duration::from_secs(30) && cases(0, 1) == 0 {
+        if started.elapsed() > Duration::from_secs(15) && cases(0, 1) == 0 {
             break;
         }
     }
