@@ -76,6 +76,7 @@ fn words_are_the_same_everywhere() {
     check::<Goal>();
     check::<HeldReasonDoc>();
     check::<HomeView>();
+    check::<ProjectRule>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();
     check::<Network>();
