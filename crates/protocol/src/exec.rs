@@ -2,6 +2,7 @@
 
 use offshoot_vocabulary::{
     CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
+    ResourceLimit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,6 +167,9 @@ pub struct ExecResultDoc {
     pub timed_out: bool,
     /// Whether the caller was interrupted, which ended it.
     pub interrupted: bool,
+    /// The limit that it reached: Offshoot or the kernel ended it for that, or it could not go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_reached: Option<ResourceLimit>,
     /// Where what changed is.
     pub durability: Durability,
     /// How the workspace was made a directory.
@@ -226,6 +230,7 @@ impl ExecResultDoc {
             failed_in: None,
             timed_out: false,
             interrupted: false,
+            limit_reached: None,
             durability: Durability::None,
             driver: None,
             sandbox: None,

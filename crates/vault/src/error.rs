@@ -142,6 +142,9 @@ pub enum VaultError {
         /// Why.
         source: serde_json::Error,
     },
+    /// The time was over before all that was written was read. It is set aside as it is.
+    #[error("the time was over before what the command wrote could be kept")]
+    OutOfTime,
     /// The destination of an export is in use.
     #[error("{} exists already and is not an empty directory", .0.display())]
     DestinationExists(PathBuf),

@@ -171,6 +171,14 @@ words! {
 }
 
 words! {
+    /// A limit of what a command may use.
+    pub enum ResourceLimit {
+        /// What it adds to its workspace.
+        Disk = "disk",
+    }
+}
+
+words! {
     /// What becomes of what an interrupted command wrote.
     pub enum AbandonedWork {
         /// It waits for somebody to decide.

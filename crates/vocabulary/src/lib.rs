@@ -15,7 +15,7 @@ mod word;
 pub use change::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc, PieceKindDoc, SkipCode};
 pub use exec::{
     AbandonedWork, CheckpointMode, Confinement, DriverChoice, DriverName, Durability, ExecState,
-    HomeView, Network,
+    HomeView, Network, ResourceLimit,
 };
 pub use exit_code::ExitCode;
 pub use merge::{

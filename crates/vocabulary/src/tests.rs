@@ -77,6 +77,7 @@ fn words_are_the_same_everywhere() {
     check::<HeldReasonDoc>();
     check::<HomeView>();
     check::<ProjectRule>();
+    check::<ResourceLimit>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();
     check::<Network>();

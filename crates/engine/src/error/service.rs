@@ -223,6 +223,7 @@ impl From<ServiceError> for Error {
             ServiceError::Sandbox(error) => error.into(),
             ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
                 .hint("the rules or the folders changed meanwhile; ask again"),
+            ServiceError::DiskLimit { .. } => Self::new(ExitCode::Storage, message),
             ServiceError::Cancelled => Self::new(ExitCode::Interrupted, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message).hint(
                 Hint::command("offshoot ps")

@@ -54,6 +54,7 @@ impl From<VaultError> for Error {
                     .text(" allows more")
                     .unchanged(),
             ),
+            VaultError::OutOfTime => Self::new(ExitCode::Timeout, message),
             VaultError::NoOperation(_) => Self::new(ExitCode::NotFound, message),
             VaultError::FolderGone { name, .. } => {
                 let name = if name.is_empty() { "/" } else { &name };

@@ -115,6 +115,7 @@ impl Offshoot {
                 file_size: limit(exec.max_file_size),
                 memory: limit(exec.max_memory),
             },
+            max_disk: limit(exec.max_disk),
             broker: exec.broker,
             output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
             grace: exec.grace,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
-use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState};
+use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState, ResourceLimit};
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
@@ -82,6 +82,8 @@ pub struct ExecutionResult {
     pub timed_out: bool,
     /// The caller was interrupted.
     pub interrupted: bool,
+    /// The limit that it reached.
+    pub limit_reached: Option<ResourceLimit>,
     /// How the workspace was made a directory.
     pub driver: Option<&'static dyn Driver>,
     /// What confined the command.
@@ -134,6 +136,7 @@ impl ExecutionResult {
             decision: None,
             timed_out: false,
             interrupted: false,
+            limit_reached: None,
             driver: None,
             in_force: None,
             usage: Usage::default(),

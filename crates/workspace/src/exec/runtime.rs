@@ -2,11 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, candidates};
-use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network};
-use offshoot_sandbox::{InForce, Renames, Requests, SandboxError, Signals};
+use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network, ResourceLimit};
+use offshoot_sandbox::{Cancel, InForce, Renames, Requests, SandboxError, Signals};
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_vault::{
     Binding, ExecNote, UpperOwner, Vault, VaultError, WorkspaceLock, WorkspaceRecord,
@@ -17,6 +18,7 @@ use super::caches::{self, CacheQuestion, ExecCaches};
 use super::check::{Start, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
+use super::disk::DiskWatch;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
@@ -162,6 +164,7 @@ impl<'a> ProxyRuntime<'a> {
         observer.started(&execution.result);
         let log = session.output_file();
         let Execution { request, result } = execution;
+        let watch = self.watch_disk(request, &log);
         let ended = match executor.finish(running, request, observer, log, result) {
             Ok(ended) => ended,
             Err(error) => {
@@ -169,6 +172,14 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
+        if let Some(added) = watch.and_then(DiskWatch::end) {
+            execution.result.limit_reached = Some(ResourceLimit::Disk);
+            execution.result.interrupted = false;
+            drop(ended);
+            session.abandon();
+            let limit = self.options.max_disk.unwrap_or(0);
+            return Err(ServiceError::DiskLimit { added, limit });
+        }
         execution.result.discarded = self.discarded(execution, &ended, &folders);
         let unseen = unseen::warning(&execution.result, &folders);
         execution.result.warnings.extend(unseen);
@@ -181,6 +192,14 @@ impl<'a> ProxyRuntime<'a> {
             keep_caches(caches, &mut execution.result);
         }
         Ok(())
+    }
+
+    /// Watches how much a command writes, where that is limited.
+    fn watch_disk(&self, request: &mut ExecutionRequest, log: &Path) -> Option<DiskWatch> {
+        let limit = self.options.max_disk.filter(|_| !request.read_only)?;
+        // Without one it is only looked at in the end.
+        request.cancel = request.cancel.take().or_else(|| Cancel::new().ok().map(Arc::new));
+        Some(DiskWatch::start(log.parent()?, limit, request.cancel.clone()))
     }
 
     /// Where the folders of the vault are.

@@ -151,6 +151,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         state: result.state,
         failed_in: result.failed_in,
         timed_out: result.timed_out,
+        limit_reached: result.limit_reached,
         interrupted: result.interrupted,
         durability: match changed && result.after.is_some() {
             true => Durability::Flushed,
