@@ -154,3 +154,52 @@ impl RootId {
         Self(blake3::derive_key("offshoot v1 tree root", encoded))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// A file of these parts: data at a place.
+    fn file(length: u64, parts: &[(u64, &[u8])]) -> File {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(length).unwrap();
+        for (at, bytes) in parts {
+            file.write_all_at(bytes, *at).unwrap();
+        }
+        file
+    }
+
+    #[test]
+    fn holes_hash_as_the_zeros_that_they_are() {
+        let block = [7u8; 5000];
+        for (length, parts) in [
+            (0, &[][..]),
+            (10 << 20, &[]),
+            (10 << 20, &[(0, &block[..])]),
+            (10 << 20, &[(3 << 20, &block[..]), (5 << 20, &block[..1])]),
+            ((10 << 20) + 1, &[((10 << 20) - 4999, &block[..])]),
+            (5000, &[(0, &block[..])]),
+        ] {
+            let mut bytes = vec![0; length as usize];
+            for (at, part) in parts {
+                bytes[*at as usize..][..part.len()].copy_from_slice(part);
+            }
+            assert_eq!(
+                BlobId::of_file(&file(length, parts)).unwrap(),
+                BlobId::of(&bytes),
+                "{length}"
+            );
+        }
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_is_wanted() {
+        let started = Instant::now();
+        let wanted = || started.elapsed() < Duration::from_millis(50);
+        let error = BlobId::of_file_while(&file(1 << 42, &[(1 << 30, b"data")]), &wanted);
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+}
