@@ -177,6 +177,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
+        .flag("exec.max_disk=3MiB")
         .flag("cache.enabled=false")
         .flag("cache.skip=npm")
         .flag("cache.max_size=1MiB")
@@ -205,7 +206,7 @@ fn every_key_reaches_its_field() {
         "exec": {
             "timeout": "0s", "grace": "1s", "output_limit": 1024, "driver": "copy", "refresh": false,
             "hard_link_bytes": 0, "broker": false, "net": "host", "max_processes": 100, "max_file_size": 1 << 20,
-            "max_memory": 1 << 30
+            "max_memory": 1 << 30, "max_disk": 3 << 20
         },
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
         "policy": {"rego_timeout": "5s"},
