@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FileType, Mode, OFlags};
 
-use offshoot_engine::text::{Passes, TerminalText};
+use offshoot_engine::text::{Passes, TerminalText, harmless};
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
 
@@ -319,12 +319,15 @@ pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
 /// Prints a document on one line, or indented where a person looks at it.
 pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
     let pretty = io::stdout().is_terminal();
+    if pretty {
+        let mut text = serde_json::to_string_pretty(document)?;
+        text.push('\n');
+        let mut out = io::stdout().lock();
+        return out.write_all(escaped(&text).as_bytes()).and_then(|()| out.flush());
+    }
     // Long strings come in many small pieces, with an escape between them.
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let written = match pretty {
-        true => serde_json::to_writer_pretty(&mut out, document),
-        false => serde_json::to_writer(&mut out, document),
-    };
+    let written = serde_json::to_writer(&mut out, document);
     let ended = written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
     let ended = ended.and_then(|()| out.flush());
     if ended.is_err() {
@@ -332,6 +335,18 @@ pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
         drop(out.into_parts());
     }
     ended
+}
+
+/// JSON for a terminal. Strings in it have control characters escaped already, but not those beyond ASCII, nor what turns text around.
+fn escaped(json: &str) -> String {
+    json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
+        match c {
+            '\n' | ' '..='~' => out.push(c),
+            c if harmless(c.encode_utf8(&mut [0; 4]).as_bytes()).starts_with(c) => out.push(c),
+            c => out.push_str(&format!("\\u{:04x}", c as u32)),
+        }
+        out
+    })
 }
 
 /// Prints an error and gives its exit code.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use offshoot_mount::{After, Captured, MountSession};
+use offshoot_mount::{After, Captured, MountError, MountSession};
 use offshoot_policy::Verdict;
 use offshoot_protocol::{CheckpointMode, ExecState as State, PolicyDecision};
 use offshoot_sandbox::Ended;
@@ -57,8 +57,7 @@ impl ProxyRuntime<'_> {
                 let until = seal_until(execution.request, &ended);
                 let access = KeeperAccess { keeper: &ended.keeper, until };
                 let captured = session.capture(&After { busy: ended.busy, access: &access });
-                let captured = captured.map_err(ServiceError::from);
-                if let Err(ServiceError::Vault(VaultError::OutOfTime)) = &captured {
+                if let Err(MountError::Vault(VaultError::OutOfTime)) = &captured {
                     execution.result.timed_out = true;
                 }
                 Some(captured?)
