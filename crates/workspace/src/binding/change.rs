@@ -1,19 +1,19 @@
 //! Binding further folders, letting go of them, and saying that one lies elsewhere now.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use offshoot_host::FolderIdentity;
 use offshoot_store::Id;
-use offshoot_tree::{Entry, display_bytes};
+use offshoot_tree::display_bytes;
 use offshoot_vault::{
-    Binding, NewSnapshot, Vault, VaultRegistry, WorkspaceRecord, bound_path, check_name, name_from,
+    Binding, NewSnapshot, Vault, VaultRegistry, WorkspaceRecord, check_name, name_from,
 };
 
 use super::bind::{Bound, NewFolder, bind, numbered};
 use super::bindable::check_folder;
 use super::error::BindingError;
 use super::git::git_name;
+use super::planted::planted;
 use super::service::BindingService;
 use crate::commit::{CommitOptions, Folders};
 use crate::error::{Result, ServiceError};
@@ -69,7 +69,7 @@ impl BindingService<'_> {
         let git = is_own_git_directory(before, &directory);
         self.refuse(registry, &directory, new.user_home, before, git)?;
         let name = match new.name {
-            None if git => git_name(before),
+            None if git => git_name(self.vault, before)?,
             wanted => self.free_name(wanted, &directory, before)?,
         };
         match git {
@@ -287,7 +287,7 @@ impl BindingService<'_> {
         directory: &Path,
         bound: &[Binding],
     ) -> Result<String> {
-        let planted = self.planted()?;
+        let planted = planted(self.vault)?;
         let is_bound = |name: &str| bound.iter().any(|binding| binding.name == name);
         if let Some(name) = wanted {
             check_name(name)?;
@@ -312,31 +312,5 @@ impl BindingService<'_> {
         let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);
         let suffix = if is_git { GIT_SUFFIX } else { "" };
         Ok(numbered(own, suffix, |name| is_bound(name) || planted.contains_key(name)))
-    }
-
-    /// The names below which trees of the vault have files although no folder was ever bound by them here, and where that is. A command
-    /// or an imported vault put them there; a folder of that name would get them with the next commit.
-    fn planted(&self) -> Result<HashMap<String, String>> {
-        let mut found = HashMap::new();
-        let mut look = |place: String, snapshot: &Id| -> Result<()> {
-            let root = self.vault.snapshot(snapshot)?.root;
-            let tree = self.vault.tree(&root)?;
-            let holds = tree.get(&bound_path())?;
-            let Some(dir) = holds.as_ref().and_then(Entry::directory) else { return Ok(()) };
-            for entry in tree.list(dir)? {
-                let name = String::from_utf8_lossy(&entry.name).into_owned();
-                found.entry(name).or_insert_with(|| place.clone());
-            }
-            Ok(())
-        };
-        look("the main line".to_owned(), &self.vault.head()?.id)?;
-        for workspace in self.vault.workspaces()? {
-            look(format!("workspace {}", workspace.name), &workspace.state.head)?;
-        }
-        if !found.is_empty() {
-            let known = self.vault.names_ever_bound()?;
-            found.retain(|name, _| !known.contains(name));
-        }
-        Ok(found)
     }
 }
