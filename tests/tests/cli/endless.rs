@@ -31,7 +31,7 @@ fn sealing_ends_in_time(place: &Place, run: Run<'_>) {
     assert_eq!(result["exit_code"], 0, "the command itself was done");
     // It is there to be kept or dropped, and the workspace is what it was.
     let left = document_of(&run(&["recover", "list", "--json"]))["result"].clone();
-    assert_eq!(left["left"].as_array().map(Vec::len), Some(1), "{left}");
+    assert_eq!(left["recoverable"].as_array().map(Vec::len), Some(1), "{left}");
     assert_eq!(run(&["fs", "stat", "/huge", "-w", "fix"]).status.code(), Some(3));
     let exec = result["exec"].as_str().unwrap();
     assert!(run(&["recover", "drop", exec]).status.success());

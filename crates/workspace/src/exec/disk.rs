@@ -29,26 +29,33 @@ pub(super) struct DiskWatch {
     thread: Option<JoinHandle<()>>,
 }
 
+/// A directory that is watched, and what was in it before the command started.
+#[derive(Debug)]
+pub(super) struct DiskBefore {
+    place: PathBuf,
+    bytes: u64,
+}
+
+impl DiskBefore {
+    /// What is there now.
+    pub(super) fn of(place: &Path) -> Self {
+        Self { place: place.to_owned(), bytes: allocated(place) }
+    }
+}
+
 /// What is looked at, and what was found.
 #[derive(Debug)]
 struct Looks {
-    place: PathBuf,
-    /// What was there before the command started.
-    before: u64,
+    before: DiskBefore,
     limit: u64,
     /// The most that was found to be too much.
     exceeded: RwLock<Option<u64>>,
 }
 
 impl DiskWatch {
-    /// Watches everything beside the upper, which is at `place`. Whoever writes too much is ended by `cancel`, at once.
-    pub(super) fn start(place: &Path, limit: u64, cancel: Option<Arc<Cancel>>) -> Self {
-        let looks = Arc::new(Looks {
-            place: place.to_owned(),
-            before: allocated(place),
-            limit,
-            exceeded: RwLock::default(),
-        });
+    /// Watches everything beside the upper. Whoever writes too much is ended by `cancel`, at once.
+    pub(super) fn start(before: DiskBefore, limit: u64, cancel: Option<Arc<Cancel>>) -> Self {
+        let looks = Arc::new(Looks { before, limit, exceeded: RwLock::default() });
         let (over, ended) = mpsc::channel::<()>();
         let watched = Arc::clone(&looks);
         let watch = |cancel: Arc<Cancel>| {
@@ -86,7 +93,7 @@ impl DiskWatch {
 impl Looks {
     /// Whether it is too much.
     fn look(&self) -> bool {
-        let added = allocated(&self.place).saturating_sub(self.before);
+        let added = allocated(&self.before.place).saturating_sub(self.before.bytes);
         let exceeds = added > self.limit;
         if exceeds {
             *self.exceeded.write().unwrap_or_else(PoisonError::into_inner) = Some(added);
@@ -147,7 +154,8 @@ mod tests {
     fn too_much_is_noticed_while_it_is_written() {
         let scratch = tempfile::tempdir().unwrap();
         let cancel = Arc::new(Cancel::new().unwrap());
-        let watch = DiskWatch::start(scratch.path(), 1 << 20, Some(Arc::clone(&cancel)));
+        let watch =
+            DiskWatch::start(DiskBefore::of(scratch.path()), 1 << 20, Some(Arc::clone(&cancel)));
         fs::write(scratch.path().join("little"), vec![1; 1 << 10]).unwrap();
         std::thread::sleep(OFTEN * 3);
         assert!(!cancel.is_cancelled());
@@ -164,10 +172,11 @@ mod tests {
     fn too_much_is_noticed_in_the_end() {
         let scratch = tempfile::tempdir().unwrap();
         let cancel = Arc::new(Cancel::new().unwrap());
-        let watch = DiskWatch::start(scratch.path(), 1 << 20, Some(Arc::clone(&cancel)));
+        let watch =
+            DiskWatch::start(DiskBefore::of(scratch.path()), 1 << 20, Some(Arc::clone(&cancel)));
         fs::write(scratch.path().join("much"), vec![1; 2 << 20]).unwrap();
         assert!(watch.end().is_some());
-        let watch = DiskWatch::start(scratch.path(), 1 << 20, Some(cancel));
+        let watch = DiskWatch::start(DiskBefore::of(scratch.path()), 1 << 20, Some(cancel));
         assert_eq!(watch.end(), None, "what was there before counts for nothing");
     }
 }

@@ -18,7 +18,7 @@ use super::caches::{self, CacheQuestion, ExecCaches};
 use super::check::{Start, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
-use super::disk::DiskWatch;
+use super::disk::{DiskBefore, DiskWatch};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
@@ -150,7 +150,7 @@ impl<'a> ProxyRuntime<'a> {
         let mounts = mounts.unwrap_or_default();
         let Execution { request, result } = execution;
         let launched = executor.start(self.vault, request, &wanted, mounts, result);
-        let Launched { mut session, running, warnings } = launched.inspect_err(|error| {
+        let Launched { mut session, running, disk, warnings } = launched.inspect_err(|error| {
             if not_executed(error).is_some() {
                 execution.result.state = State::Executing;
             }
@@ -164,7 +164,7 @@ impl<'a> ProxyRuntime<'a> {
         observer.started(&execution.result);
         let log = session.output_file();
         let Execution { request, result } = execution;
-        let watch = self.watch_disk(request, &log);
+        let watch = disk.and_then(|disk| self.watch_disk(request, disk));
         let ended = match executor.finish(running, request, observer, log, result) {
             Ok(ended) => ended,
             Err(error) => {
@@ -195,11 +195,11 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// Watches how much a command writes, where that is limited.
-    fn watch_disk(&self, request: &mut ExecutionRequest, log: &Path) -> Option<DiskWatch> {
-        let limit = self.options.max_disk.filter(|_| !request.read_only)?;
+    fn watch_disk(&self, request: &mut ExecutionRequest, disk: DiskBefore) -> Option<DiskWatch> {
+        let limit = self.options.max_disk?;
         // Without one it is only looked at in the end.
         request.cancel = request.cancel.take().or_else(|| Cancel::new().ok().map(Arc::new));
-        Some(DiskWatch::start(log.parent()?, limit, request.cancel.clone()))
+        Some(DiskWatch::start(disk, limit, request.cancel.clone()))
     }
 
     /// Where the folders of the vault are.
@@ -415,7 +415,8 @@ impl<'a> ProxyRuntime<'a> {
             note,
         };
         let joinable = request.session && !request.read_only;
-        Ok(Wanted { mount, driver, target, folders, covered, joinable })
+        let disk_limited = self.options.max_disk.is_some() && !request.read_only;
+        Ok(Wanted { mount, driver, target, folders, covered, joinable, disk_limited })
     }
 
     /// Says why it failed, and records it where that is still possible.
