@@ -9,6 +9,13 @@ use super::shown;
 const LONGEST: usize = 64;
 
 /// What may reach the terminal as it is, beside text, tabs and ends of lines.
+///
+/// ```
+/// use offshoot_engine::text::{Passes, TerminalText};
+///
+/// assert_eq!(TerminalText::new(Passes::Line).push(b"50%\r"), b"50%\r");
+/// assert_eq!(TerminalText::new(Passes::Colours).push(b"50%\r!"), b"50%^M!");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passes {
     /// Nothing: the bytes of a file.

@@ -6,6 +6,7 @@
 
 mod declared;
 mod records;
+mod refused;
 mod trees;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use offshoot_host::lock::DirLock;
 use offshoot_store::{Archive, Id, RefKey, RefRow, StoreError};
 
 use self::declared::Declared;
+use self::refused::{Refused, Vetted};
 use super::{Claimed, Result, VaultRegistry, VaultRegistryError};
 use crate::check::{CheckDepth, CheckReport};
 use crate::error::{VaultError, io_error};
@@ -49,31 +51,6 @@ pub struct FromArchive {
     pub report: CheckReport,
     /// The folders that it was bound to where it was exported, the first one first. Nothing was done with them.
     pub was_bound: Vec<Binding>,
-}
-
-/// What is wrong with a file, for people.
-type Vetted<T = ()> = std::result::Result<T, Refused>;
-
-/// Why a file is not taken.
-enum Refused {
-    /// It holds what no vault has.
-    Bad(String),
-    /// It would come to more than it may.
-    TooLarge(u64),
-    /// It could not be looked at.
-    Failed(VaultError),
-}
-
-impl From<String> for Refused {
-    fn from(detail: String) -> Self {
-        Self::Bad(detail)
-    }
-}
-
-impl<E: Into<VaultError>> From<E> for Refused {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
-    }
 }
 
 impl VaultRegistry {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use offshoot_store::{Archive, ObjectKind};
 use offshoot_tree::{BlobId, ObjectLocation};
 
-use super::{Refused, Vetted};
+use super::refused::{Refused, Vetted};
 
 /// The contents of a file, by what it says of them.
 pub(super) struct Declared {

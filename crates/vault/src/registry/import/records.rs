@@ -6,7 +6,7 @@ use offshoot_store::{AuditRow, Id, OperationRow, Reader, RefChange, RefKey, RefR
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::Vetted;
+use super::refused::Vetted;
 use crate::actor::Actor;
 use crate::error::{Result, VaultError};
 use crate::exec::ExecRecord;

@@ -11,7 +11,7 @@ use offshoot_tree::{
 };
 
 use super::declared::Declared;
-use super::{Refused, Vetted};
+use super::refused::{Refused, Vetted};
 use crate::vault::Vault;
 
 /// An entry of a tree counts as this many bytes: that is what it takes on a disk at least, empty or not.
