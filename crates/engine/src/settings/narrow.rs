@@ -24,7 +24,9 @@ pub(super) enum Rule {
     LowerLimit,
     /// No less than its reader has.
     Raise,
-    /// Only this.
+    /// It may turn it off.
+    Off,
+    /// Only this word, which turns it off.
     Only(&'static str),
     /// What it names is added to what its reader names.
     Add,
@@ -32,7 +34,7 @@ pub(super) enum Rule {
     Never,
 }
 
-use Rule::{Add, Free, Lower, LowerLimit, Never, Only, Raise};
+use Rule::{Add, Free, Lower, LowerLimit, Never, Off, Only, Raise};
 
 /// Every key. What is not here is the user's alone, so that a key that somebody forgot widens nothing; a test finds it.
 const RULES: &[(&str, Rule)] = &[
@@ -51,13 +53,13 @@ const RULES: &[(&str, Rule)] = &[
     ("exec.driver", Free),
     ("exec.refresh", Free),
     ("exec.hard_link_bytes", Lower),
-    ("exec.broker", Only("false")),
-    ("exec.net", Only("\"none\"")),
+    ("exec.broker", Off),
+    ("exec.net", Only("none")),
     ("exec.max_processes", LowerLimit),
     ("exec.max_file_size", LowerLimit),
     ("exec.max_memory", LowerLimit),
     ("exec.max_disk", LowerLimit),
-    ("cache.enabled", Only("false")),
+    ("cache.enabled", Off),
     ("cache.skip", Add),
     ("cache.max_size", Lower),
     ("policy.rego_timeout", Lower),
@@ -67,7 +69,7 @@ const RULES: &[(&str, Rule)] = &[
     ("compact.depth", Free),
     ("run.timeout", LowerLimit),
     ("import.threads", Free),
-    ("gc.auto", Only("false")),
+    ("gc.auto", Off),
     ("gc.auto_operations", Raise),
     ("gc.auto_size", Raise),
     ("gc.keep_operations", Never),
@@ -123,7 +125,7 @@ impl Rule {
             Free => "",
             Lower | LowerLimit => "; a project may only lower it",
             Raise => "; a project may only raise it",
-            Only(_) => "; a project may only turn it off",
+            Off | Only(_) => "; a project may only turn it off",
             Add => "; a project may only add to it",
             Never => "; only you set it",
         }
@@ -144,7 +146,8 @@ pub(super) fn narrowed(
         Lower => amount(&project) <= amount(reader),
         Raise => amount(&project) >= amount(reader),
         LowerLimit => limit(&project) <= limit(reader),
-        Only(value) => project.to_string() == value,
+        Off => project == Json::Bool(false),
+        Only(word) => project.as_str() == Some(word),
         Add => return Ok(both(reader, &project)),
     };
     if is_narrower {
@@ -157,7 +160,7 @@ pub(super) fn narrowed(
     let why = match rule {
         Never => "only you decide that".to_owned(),
         Raise => format!("a project may only raise it, and you have {}", shown(reader)),
-        Only(_) => "a project may only turn it off".to_owned(),
+        Off | Only(_) => "a project may only turn it off".to_owned(),
         _ => format!("a project may only lower it, and you have {}", shown(reader)),
     };
     Err(IgnoredSetting { place: place.clone(), key, why })
