@@ -4,6 +4,8 @@
 
 #[path = "cli/answers.rs"]
 mod answers;
+#[path = "cli/arrivals.rs"]
+mod arrivals;
 #[path = "cli/background.rs"]
 mod background;
 #[path = "cli/bad_input.rs"]
@@ -42,6 +44,8 @@ mod discarded;
 mod disputes;
 #[path = "cli/drivers.rs"]
 mod drivers;
+#[path = "cli/endless.rs"]
+mod endless;
 #[path = "cli/execs.rs"]
 mod execs;
 #[path = "cli/files.rs"]

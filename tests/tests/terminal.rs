@@ -6,6 +6,8 @@
 mod console;
 #[path = "terminal/endings.rs"]
 mod endings;
+#[path = "terminal/escapes.rs"]
+mod escapes;
 #[path = "terminal/everyday.rs"]
 mod everyday;
 #[path = "terminal/joins.rs"]

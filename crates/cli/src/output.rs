@@ -1,5 +1,6 @@
 //! What a command prints: one document for programs, or text for people.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::BorrowedFd;
@@ -7,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FileType, Mode, OFlags};
 
+use offshoot_engine::text::{Passes, TerminalText, harmless};
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
 
@@ -134,27 +136,32 @@ impl Output {
 
     /// Writes text to standard output, with colours where they are wanted.
     pub(crate) fn text(&self, text: &str) -> Result<()> {
+        let text = for_people(text, io::stdout().is_terminal());
         finish_write(progress::beside(|| {
             let mut out = anstream::stdout().lock();
-            out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            out.write_all(&text).and_then(|()| out.flush())
         }))
     }
 
-    /// Writes bytes to standard output exactly as they are.
-    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<()> {
-        let mut out = io::stdout().lock();
-        finish_write(out.write_all(bytes).and_then(|()| out.flush()))
-    }
-
-    /// Has bytes written to standard output as they come, exactly as they are.
-    pub(crate) fn stream(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    /// Has bytes written to standard output as they come: exactly as they are, but for a terminal, where `passes` says what may.
+    pub(crate) fn stream(
+        &self,
+        passes: Option<Passes>,
+        write: impl FnOnce(&mut dyn Write) -> Result<()>,
+    ) -> Result<()> {
         let out = io::BufWriter::new(io::stdout().lock());
-        let mut out = Guarded { out, closed: false, failed: None };
-        let written = write(&mut out).map(|()| out.flush());
+        let text = passes.filter(|_| io::stdout().is_terminal()).map(TerminalText::new);
+        let mut out = Guarded { out, text, closed: false, failed: None };
+        let written = write(&mut out).map(|()| out.end());
         match (out.failed, written) {
             (Some(error), _) => finish_write(Err(error)),
             (None, written) => finish_write(written?),
         }
+    }
+
+    /// Writes the bytes of a file to standard output.
+    pub(crate) fn file(&self, bytes: &[u8]) -> Result<()> {
+        self.stream(Some(Passes::Nothing), |out| finish_write(out.write_all(bytes)))
     }
 
     /// Whether standard output shows colours.
@@ -187,11 +194,20 @@ impl Output {
 /// to it tells of that in other words.
 struct Guarded<W> {
     out: W,
+    /// Makes what is written harmless for a terminal.
+    text: Option<TerminalText>,
     closed: bool,
     failed: Option<io::Error>,
 }
 
 impl<W: Write> Guarded<W> {
+    /// Writes what was held back, and all that is in a buffer.
+    fn end(&mut self) -> io::Result<()> {
+        let rest = self.text.take().map(|mut text| text.finish());
+        self.write_all(&rest.unwrap_or_default())?;
+        self.flush()
+    }
+
     fn guard<T>(&mut self, done: io::Result<T>, swallowed: T) -> io::Result<T> {
         match done {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -214,7 +230,10 @@ impl<W: Write> Write for Guarded<W> {
         if self.closed {
             return Ok(bytes.len());
         }
-        let written = self.out.write(bytes);
+        let written = match &mut self.text {
+            Some(text) => self.out.write_all(&text.push(bytes)).map(|()| bytes.len()),
+            None => self.out.write(bytes),
+        };
         self.guard(written, bytes.len())
     }
 
@@ -300,12 +319,15 @@ pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
 /// Prints a document on one line, or indented where a person looks at it.
 pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
     let pretty = io::stdout().is_terminal();
+    if pretty {
+        let mut text = serde_json::to_string_pretty(document)?;
+        text.push('\n');
+        let mut out = io::stdout().lock();
+        return out.write_all(escaped(&text).as_bytes()).and_then(|()| out.flush());
+    }
     // Long strings come in many small pieces, with an escape between them.
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let written = match pretty {
-        true => serde_json::to_writer_pretty(&mut out, document),
-        false => serde_json::to_writer(&mut out, document),
-    };
+    let written = serde_json::to_writer(&mut out, document);
     let ended = written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
     let ended = ended.and_then(|()| out.flush());
     if ended.is_err() {
@@ -313,6 +335,18 @@ pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
         drop(out.into_parts());
     }
     ended
+}
+
+/// JSON for a terminal. Strings in it have control characters escaped already, but not those beyond ASCII, nor what turns text around.
+fn escaped(json: &str) -> String {
+    json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
+        match c {
+            '\n' | ' '..='~' => out.push(c),
+            c if harmless(c.encode_utf8(&mut [0; 4]).as_bytes()).starts_with(c) => out.push(c),
+            c => out.push_str(&format!("\\u{:04x}", c as u32)),
+        }
+        out
+    })
 }
 
 /// Prints an error and gives its exit code.
@@ -343,14 +377,32 @@ fn error_text(error: &CliError) -> String {
     text
 }
 
-/// Writes to standard error; with that gone there is nobody to tell.
-pub(crate) fn eprint(text: &str) {
-    drop(progress::beside(|| anstream::stderr().lock().write_all(text.as_bytes())));
+/// Text of our own for a terminal. Names and texts in it were made harmless where they were put in; where one was not, it is now.
+pub(crate) fn for_people(text: &str, at_terminal: bool) -> Cow<'_, [u8]> {
+    if !at_terminal {
+        return text.as_bytes().into();
+    }
+    let mut harmless = TerminalText::new(Passes::Colours);
+    let mut shown = harmless.push(text.as_bytes());
+    shown.extend(harmless.finish());
+    shown.into()
 }
 
-/// Writes bytes to standard error exactly as they are.
+/// Writes to standard error; with that gone there is nobody to tell.
+pub(crate) fn eprint(text: &str) {
+    let text = for_people(text, io::stderr().is_terminal());
+    drop(progress::beside(|| anstream::stderr().lock().write_all(&text)));
+}
+
+/// Writes bytes to standard error as they are.
 pub(crate) fn eprint_bytes(bytes: &[u8]) {
     drop(progress::beside(|| io::stderr().lock().write_all(bytes)));
+}
+
+/// Writes bytes to standard output as they are.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    finish_write(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 #[cfg(test)]

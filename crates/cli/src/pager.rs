@@ -7,6 +7,7 @@ use offshoot_engine::exec::Signals;
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::output::for_people;
 
 /// What shells answer with where there is no such command.
 const NOT_FOUND: i32 = 127;
@@ -23,7 +24,7 @@ pub(crate) fn show(context: &Context, text: &str, wanted: bool) -> Result<()> {
             let coloured = context.output.is_coloured();
             let plain = || anstream::adapter::strip_str(text).to_string();
             let shown = if coloured { text.to_owned() } else { plain() };
-            if page(&pager, shown.as_bytes()) {
+            if page(&pager, &for_people(&shown, true)) {
                 return Ok(());
             }
             context.output.hint(format!("the pager `{pager}` was not found"));

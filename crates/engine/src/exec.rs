@@ -17,7 +17,7 @@ pub use events::{Event, Events};
 pub use handle::Exec;
 pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 pub use offshoot_sandbox::{Room, Signals, Stream, Terminal};
-pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, RunningExec, STDOUT};
+pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, RunningExec, STDERR, STDOUT};
 pub use offshoot_workspace::{
     CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,
     ExecutionObserver, ExecutionRequest, ExecutionResult, ExecutionTimeout, ExecutionWorkspace,

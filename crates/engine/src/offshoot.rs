@@ -74,6 +74,9 @@ impl Offshoot {
         let registry = VaultRegistry::new(options.registry_directory()?, vaults);
         let actor = options.actor();
         let opened = Self(Arc::new(Inner { options, settings, registry, actor }));
+        for ignored in opened.settings().ignored() {
+            opened.tell(Topic::Settings, ignored.to_string());
+        }
         if let Some(error) = left_out {
             let text = format!("the settings of the project are left out: {error}");
             opened.tell(Topic::Settings, text);

@@ -1,7 +1,7 @@
 //! Settings: what can be configured, where it may be set, and which place wins.
 //!
 //! Five places are read, each overriding the ones before it: the built-in defaults, the user's file, the project's
-//! file, the environment, and `--config KEY=VALUE` flags. Every place is checked whole and on its own, so a mistake is
+//! file, the environment, and `--config KEY=VALUE` flags. A project's file may only narrow what its reader has (`narrow.rs`). Every place is checked whole and on its own, so a mistake is
 //! reported where it stands even if a later place overrides it. Nothing here reads the process environment;
 //! `docs/configuration.md` is the user's description, and a test holds it to the code.
 
@@ -12,6 +12,7 @@ mod file;
 mod keys;
 mod layer;
 mod load;
+mod narrow;
 mod origin;
 mod show;
 mod size;
@@ -28,7 +29,8 @@ pub use edit::{SettingEdit, Whose, edit};
 pub use error::{ConfigError, SettingPlace};
 pub use keys::names as key_names;
 pub use load::{Loaded, Setting, load, load_without_project};
-pub use offshoot_protocol::{AbandonedWork, CommitTimes, When};
+pub use narrow::IgnoredSetting;
+pub use offshoot_protocol::{AbandonedWork, CommitTimes, ProjectRule, When};
 pub use origin::SettingOrigin;
 pub use show::{render_human, shown_value};
 pub use size::parse as parse_size;
@@ -171,6 +173,8 @@ pub struct ExecSettings {
     pub nested_namespaces: bool,
     /// Whether it may use io_uring.
     pub io_uring: bool,
+    /// How many bytes it may add to its workspace; 0 for no limit.
+    pub max_disk: u64,
 }
 
 /// Section `cache`.
@@ -368,6 +372,7 @@ impl Default for ExecSettings {
             max_cpu: Duration::ZERO,
             nested_namespaces: false,
             io_uring: false,
+            max_disk: 0,
         }
     }
 }

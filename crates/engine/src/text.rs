@@ -1,9 +1,12 @@
 //! Text from elsewhere, made harmless for whoever shows it.
 
+mod terminal;
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 pub use offshoot_tree::display_bytes;
+pub use terminal::{Passes, TerminalText};
 
 /// Text with characters that a terminal obeys made visible; tabs stay.
 ///
@@ -14,16 +17,27 @@ pub use offshoot_tree::display_bytes;
 /// ```
 pub fn harmless(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let shown = text.chars().map(|c| match c {
-        '\t' => "\t".to_owned(),
-        c if c.is_control() && (c as u32) < 0x20 => format!("^{}", char::from(c as u8 + 0x40)),
-        // Beside control characters, those that make a terminal show text in another order.
-        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
-            format!("<{:02x}>", c as u32)
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        match shown(c) {
+            Some(text) if c != '\t' => out.push_str(&text),
+            _ => out.push(c),
         }
-        c => c.to_string(),
-    });
-    shown.collect()
+        out
+    })
+}
+
+/// How a character is shown that a terminal obeys, or that makes it show text in another order; nothing for all others.
+fn shown(c: char) -> Option<String> {
+    match c {
+        '\x7f' => Some("^?".to_owned()),
+        c if c.is_control() && (c as u32) < 0x20 => {
+            Some(format!("^{}", char::from(c as u8 + 0x40)))
+        }
+        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+            Some(format!("<{:02x}>", c as u32))
+        }
+        _ => None,
+    }
 }
 
 /// Text that somebody gave, such as a reason or a user's name, on one line and harmless.

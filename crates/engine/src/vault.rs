@@ -9,7 +9,7 @@ pub use adopt::Adoption;
 pub use locate::{Belongs, instead, unsure};
 use offshoot_vault::FromArchive;
 pub use offshoot_vault::{
-    CheckDepth, Created, ListedVault, Vault, VaultError, VaultRegistry as Registry,
+    ArchiveOptions, CheckDepth, Created, ListedVault, Vault, VaultError, VaultRegistry as Registry,
     VaultRegistryError as RegistryError,
 };
 use offshoot_workspace::{CommitEvent, ServiceError, delete_vault};
@@ -85,15 +85,23 @@ impl Offshoot {
         self.registry().rename(from, to).map_err(|error| self.registry_error(error))
     }
 
-    /// Makes a vault of an archive, under the name that it has there or under another.
+    /// Makes a vault of an archive, under the name that it has there or under another. It is bound to no folder, whatever the
+    /// archive says; `was_bound` has what that was.
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
-    /// let imported = offshoot.import_vault("project.vault".as_ref(), Some("copy"))?;
+    /// use offshoot_engine::vault::ArchiveOptions;
+    ///
+    /// let options = ArchiveOptions { name: Some("copy"), ..ArchiveOptions::default() };
+    /// let imported = offshoot.import_vault("project.vault".as_ref(), &options)?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn import_vault(&self, archive: &Path, name: Option<&str>) -> Result<FromArchive> {
-        self.registry().import(archive, name).map_err(|error| self.registry_error(error))
+    pub fn import_vault(
+        &self,
+        archive: &Path,
+        options: &ArchiveOptions<'_>,
+    ) -> Result<FromArchive> {
+        self.registry().import(archive, options).map_err(|error| self.registry_error(error))
     }
 }

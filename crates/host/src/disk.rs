@@ -29,6 +29,8 @@ const ESCAPED_OVERLAY: &[u8] = b"user.overlay.overlay.";
 const STEP: usize = 3_800;
 /// The longest name of an xattr.
 const LONGEST_XATTR: usize = 255;
+/// The longest value of an xattr.
+pub const LONGEST_XATTR_VALUE: usize = 65_536;
 
 /// Bytes as a path of the host.
 #[inline]
@@ -156,7 +158,13 @@ fn listed(listing: Dir) -> io::Result<Vec<Vec<u8>>> {
 
 /// The `user.` xattrs of an open file, sorted, and the names of others that are not kept.
 pub fn xattrs(fd: BorrowedFd<'_>) -> io::Result<(Vec<Xattr>, Vec<String>)> {
-    xattrs_that(fd, |name| name.starts_with(b"user.") && escaped(name).len() <= LONGEST_XATTR)
+    xattrs_that(fd, is_kept_xattr)
+}
+
+/// Whether a tree may have an xattr of that name: one that users can set, and that has room in a layer.
+pub fn is_kept_xattr(name: &[u8]) -> bool {
+    let own = name.strip_prefix(b"user.").is_some_and(|own| !own.is_empty());
+    own && escaped(name).len() <= LONGEST_XATTR && !name.contains(&0)
 }
 
 /// The same of a file inside a layer, with the names they have there: those that overlayfs would read are escaped already.
@@ -192,7 +200,7 @@ fn xattrs_that(
 }
 
 fn xattr(fd: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
-    let mut value = vec![0u8; 65_536];
+    let mut value = vec![0u8; LONGEST_XATTR_VALUE];
     match fs::fgetxattr(fd, OsStr::from_bytes(name), value.as_mut_slice()) {
         Ok(length) => {
             value.truncate(length);

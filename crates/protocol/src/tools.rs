@@ -1,6 +1,6 @@
 //! Documents about Offshoot itself.
 
-use offshoot_vocabulary::{DoctorState, ExitCode, Shell};
+use offshoot_vocabulary::{DoctorState, ExitCode, ProjectRule, Shell};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,8 @@ pub struct SettingDoc {
     pub value: serde_json::Value,
     /// Where the value comes from.
     pub origin: String,
+    /// What a project's file may do with it.
+    pub project: ProjectRule,
 }
 
 /// The version of the program.

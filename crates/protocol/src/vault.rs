@@ -318,6 +318,9 @@ pub struct VaultImportDoc {
     pub operations: u64,
     /// Audit events whose chain holds.
     pub audit_events: u64,
+    /// The folders that it was bound to where it was exported, the first one first. It is bound to none of them here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub was_bound: Vec<Text>,
 }
 
 impl Kind for VaultImportDoc {

@@ -3,6 +3,8 @@
 //! It holds the tables of the catalog that are not about one machine's layers and packs, and a table of chunks: records of packs,
 //! which the vault makes and reads.
 
+mod open;
+
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, params};
@@ -25,6 +27,10 @@ const HAS_SUMS: i64 = 3;
 /// The tables of a catalog that are about one machine.
 const LEFT_OUT: [&Table; 4] = [&LAYERS, &PACKS, &STACKS, &LINKS];
 
+/// The table that a catalog does not have.
+const CHUNKS: &str =
+    "CREATE TABLE chunks (id BLOB PRIMARY KEY NOT NULL, record BLOB NOT NULL) STRICT;";
+
 /// An archive being written, or one to be read.
 #[derive(Debug)]
 pub struct Archive {
@@ -36,15 +42,18 @@ impl Archive {
     /// Starts an archive with one consistent state of a catalog. Nothing may be at `path`.
     pub fn create(path: &Path, catalog: &Catalog) -> Result<Self, StoreError> {
         catalog.copy_to(path)?;
-        let mut archive = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags);
+        let connection = connection.map_err(|error| from_sqlite(path, error))?;
+        let mut archive = Self { connection, path: path.to_owned() };
         // One that cannot be written may be of an older format.
         upgrade(&mut archive.connection, path, &OpenOptions::default())?;
-        archive.batch(
+        archive.batch(&format!(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
              BEGIN;
              DELETE FROM objects WHERE kind = 4;
-             CREATE TABLE chunks (id BLOB PRIMARY KEY NOT NULL, record BLOB NOT NULL) STRICT;",
-        )?;
+             {CHUNKS}"
+        ))?;
         let mut ledger = Ledger::open(&archive.connection, path)?;
         for table in LEFT_OUT {
             archive.batch(&format!("DROP TABLE {}", table.name))?;
@@ -121,37 +130,9 @@ impl Archive {
         synced.map_err(|error| from_io(&path, error))
     }
 
-    /// Opens an archive to be read. What is no archive, is newer, or is not whole is an error.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let archive = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        if archive.number("application_id")? != APPLICATION_ID {
-            return Err(StoreError::Foreign(path.to_owned()));
-        }
-        let found = archive.number("user_version")?;
-        if found > NEWEST {
-            return Err(StoreError::Newer { path: path.to_owned(), found, known: NEWEST });
-        }
-        archive.check()?;
-        Ok(archive)
-    }
-
-    fn number(&self, name: &str) -> Result<i64, StoreError> {
-        let value = self.connection.pragma_query_value(None, name, |row| row.get(0));
-        value.map_err(self.error())
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        let sql = "PRAGMA quick_check(3)";
-        let checked: rusqlite::Result<Vec<String>> =
-            self.connection.prepare(sql).and_then(|mut statement| {
-                statement.query_map([], |row| row.get(0)).and_then(Iterator::collect)
-            });
-        let lines = checked.map_err(self.error())?;
-        if lines == ["ok"] {
-            return Ok(());
-        }
-        let detail = lines.join("; ").replace('\n', "; ");
-        Err(StoreError::Damaged { path: self.path.clone(), detail })
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// A value of the `meta` table.
@@ -168,11 +149,11 @@ impl Archive {
         set.and_then(|()| ledger.save(&self.connection)).map_err(self.error())
     }
 
-    /// The values of all refs of a kind, with their ids.
-    pub fn refs(&self, kind: &str) -> Result<Vec<(String, String)>, StoreError> {
-        let sql = "SELECT id, value FROM refs WHERE kind = ?1";
+    /// The names, if they have some, and values of all refs of a kind, after their ids.
+    pub fn refs(&self, kind: &str) -> Result<Vec<(String, Option<String>, String)>, StoreError> {
+        let sql = "SELECT id, name, value FROM refs WHERE kind = ?1";
         let mut statement = self.connection.prepare(sql).map_err(self.error())?;
-        let rows = statement.query_map([kind], |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows = statement.query_map([kind], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
         rows.and_then(Iterator::collect).map_err(self.error())
     }
 
@@ -192,40 +173,39 @@ impl Archive {
         Ok(())
     }
 
-    /// Copies everything but the chunks into a new catalog.
-    pub fn copy_into(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        let has_sums = self.number("user_version")? >= HAS_SUMS;
-        let mut tables = vec![("objects", "kind, id, value".to_owned())];
-        for table in
-            TABLES.into_iter().filter(|table| !LEFT_OUT.iter().any(|out| out.name == table.name))
-        {
-            let hashed = table.apart.map(|(_, at)| table.columns[at]);
-            let columns = table
-                .columns
-                .iter()
-                .copied()
-                .chain(["sum"])
-                .chain(table.apart.map(|(name, _)| name));
-            let columns =
-                columns.filter(|name| has_sums || (*name != "sum" && Some(*name) != hashed));
-            tables.push((table.name, columns.collect::<Vec<_>>().join(", ")));
+    /// Calls `visit` with every object: its kind as it is recorded, its id and what is recorded of it.
+    pub fn objects<E: From<StoreError>>(
+        &self,
+        mut visit: impl FnMut(i64, Hash, Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql = "SELECT kind, id, value FROM objects";
+        let mut statement = self.connection.prepare(sql).map_err(self.error())?;
+        let mut rows = statement.query([]).map_err(self.error())?;
+        while let Some(row) = rows.next().map_err(self.error())? {
+            let kind = row.get(0).map_err(self.error())?;
+            let (id, value) =
+                (row.get(1).map_err(self.error())?, row.get(2).map_err(self.error())?);
+            visit(kind, id, value)?;
         }
-        catalog.fill_from(&self.path, &tables, has_sums)
+        Ok(())
     }
 
-    fn connect(path: &Path, access: OpenFlags) -> Result<Self, StoreError> {
-        // SQLite says only that it cannot open a file; the file system knows why.
-        std::fs::File::open(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => StoreError::Missing(path.to_owned()),
-            _ => StoreError::Io { path: path.to_owned(), source: error },
-        })?;
-        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags);
-        let connection = connection.map_err(|error| from_sqlite(path, error))?;
-        let archive = Self { connection, path: path.to_owned() };
-        // Views and triggers of a file from elsewhere must not run anything.
-        archive.batch("PRAGMA trusted_schema = OFF")?;
-        Ok(archive)
+    /// Copies everything but the chunks into a new catalog.
+    pub fn copy_into(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        let has_sums = self.has_sums()?;
+        let tables = carried().map(|table| (table.name, columns(table, has_sums)));
+        let objects = ("objects", OBJECTS.to_vec());
+        let tables: Vec<_> = std::iter::once(objects).chain(tables).collect();
+        catalog.fill_from(&self.connection, &self.path, &tables, has_sums)
+    }
+
+    fn has_sums(&self) -> Result<bool, StoreError> {
+        Ok(self.number("user_version")? >= HAS_SUMS)
+    }
+
+    fn number(&self, name: &str) -> Result<i64, StoreError> {
+        let value = self.connection.pragma_query_value(None, name, |row| row.get(0));
+        value.map_err(self.error())
     }
 
     fn batch(&self, sql: &str) -> Result<(), StoreError> {
@@ -235,4 +215,20 @@ impl Archive {
     fn error(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
         |source| from_sqlite(&self.path, source)
     }
+}
+
+/// The columns of the table of objects, whose rows are covered by their ids.
+const OBJECTS: [&str; 3] = ["kind", "id", "value"];
+
+/// The tables of a catalog that an archive has too, but for that of objects.
+fn carried() -> impl Iterator<Item = &'static Table> {
+    TABLES.into_iter().filter(|table| !LEFT_OUT.iter().any(|out| out.name == table.name))
+}
+
+/// The columns that a table has in an archive with hashes of rows, or in an older one.
+fn columns(table: &Table, has_sums: bool) -> Vec<&'static str> {
+    let hashed = table.apart.map(|(_, at)| table.columns[at]);
+    let names = table.columns.iter().copied().chain(["sum"]);
+    let names = names.chain(table.apart.map(|(name, _)| name));
+    names.filter(|name| has_sums || (*name != "sum" && Some(*name) != hashed)).collect()
 }

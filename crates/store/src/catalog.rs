@@ -1,7 +1,7 @@
 //! The catalog: snapshots, refs, operations, commands, audit events and layers of one vault, in SQLite.
 
 mod carry;
-mod connection;
+pub(crate) mod connection;
 mod execs;
 mod extent;
 mod failed;

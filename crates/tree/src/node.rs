@@ -29,6 +29,20 @@ pub enum Node {
     Index(Vec<Child>),
 }
 
+impl Node {
+    /// What the node above a node of that level has to say of it: its first name, hashes and sums, all computed anew.
+    pub fn describe(&self, level: u8) -> Child {
+        let mut ignored = |_: EncodedNode| {};
+        match self {
+            Self::Leaf(entries) => {
+                let items: Vec<Item<'_>> = entries.iter().map(Item::New).collect();
+                leaf(&items, &mut ignored)
+            }
+            Self::Index(children) => index(level, children, &mut ignored),
+        }
+    }
+}
+
 /// A node as an index holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Child {

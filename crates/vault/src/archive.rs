@@ -166,15 +166,22 @@ impl Vault {
         Ok(strange)
     }
 
-    /// Fills this new vault from an archive: its rows as they are, its chunks into packs.
-    pub(crate) fn fill(&self, archive: &Archive, path: &Path) -> Result<()> {
+    /// Fills this new vault from an archive: its rows as they are, its chunks into packs. Fails where the chunks come to more
+    /// than `limit` bytes, before they do.
+    pub(crate) fn fill(&self, archive: &Archive, limit: u64) -> Result<()> {
         archive.copy_into(self.catalog())?;
-        let bad = |detail: String| VaultError::BadArchive { path: path.to_owned(), detail };
+        let path = || archive.path().to_owned();
         let mut writer = Filler { vault: self, pack: None, puts: Vec::new() };
+        let mut bytes = 0u64;
         archive.chunks(|id, record| {
             let decoded = PackRecord::decode(&record).ok().filter(|record| record.id == id);
+            bytes = bytes.saturating_add(decoded.as_ref().map_or(0, |record| record.length));
+            if bytes > limit {
+                return Err(VaultError::ArchiveExpands { path: path(), bytes, limit });
+            }
             if decoded.is_none_or(|record| record.bytes().is_err()) {
-                return Err(bad(format!("chunk {} is not what its hash says", BlobId(id))));
+                let detail = format!("chunk {} is not what its hash says", BlobId(id));
+                return Err(VaultError::BadArchive { path: path(), detail });
             }
             writer.add(id, &record)
         })?;

@@ -94,6 +94,16 @@ pub enum VaultError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The files in an exported vault come to more than it may expand to.
+    #[error("{} expands to at least {bytes} bytes, more than the {limit} that it may", .path.display())]
+    ArchiveExpands {
+        /// The file.
+        path: PathBuf,
+        /// What it comes to, as far as it was added up.
+        bytes: u64,
+        /// How much it may come to.
+        limit: u64,
+    },
     /// The vault was deleted before it was opened.
     #[error("the vault was deleted meanwhile: {}", .0.display())]
     Deleted(PathBuf),
@@ -132,6 +142,9 @@ pub enum VaultError {
         /// Why.
         source: serde_json::Error,
     },
+    /// The time was over before all that was written was read. It is set aside as it is.
+    #[error("the time was over before what the command wrote could be kept")]
+    OutOfTime,
     /// The destination of an export is in use.
     #[error("{} exists already and is not an empty directory", .0.display())]
     DestinationExists(PathBuf),

@@ -74,7 +74,7 @@ pub use operation::{
     CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,
 };
 pub use refs::{Binding, Checkpoint, CheckpointState, WorkspaceRecord, WorkspaceState, bound_path};
-pub use registry::import::FromArchive;
+pub use registry::import::{ArchiveOptions, FromArchive};
 pub use registry::moved::MovedFolder;
 pub use registry::{Created, ListedVault, VaultRegistry, VaultRegistryError};
 pub use scratch::Scratch;

@@ -7,7 +7,7 @@ use offshoot_store::{Id, Reader, RefChange, RefKey, RefRow, StoreError};
 use crate::actor::Actor;
 use crate::error::{Result, VaultError};
 use crate::operation::{CAPTURE, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO};
-use crate::refs::{WORKSPACE, from_json, head_key, head_row, head_snapshot};
+use crate::refs::{BINDING, WORKSPACE, from_json, head_key, head_row, head_snapshot};
 use crate::transact::{NewSnapshot, Transaction};
 use crate::vault::Vault;
 
@@ -44,6 +44,22 @@ impl Vault {
     pub fn operation(&self, id: &Id) -> Result<Operation> {
         let row = self.catalog().read(|reader| reader.operation(id))?;
         Operation::from_row(row.ok_or(VaultError::NoOperation(*id))?)
+    }
+
+    /// The names of all folders that the vault was ever bound to here. What an imported vault was bound to elsewhere is not among them.
+    pub fn names_ever_bound(&self) -> Result<BTreeSet<String>> {
+        let mut names = BTreeSet::new();
+        for row in self.read(|reader| Ok(reader.operations_after(0)?))? {
+            let changes = Operation::from_row(row)?.changes.into_iter();
+            let bound = changes.filter(|change| change.key.kind == BINDING);
+            names.extend(
+                bound
+                    .flat_map(|change| [change.before, change.after])
+                    .flatten()
+                    .filter_map(|row| row.name),
+            );
+        }
+        Ok(names)
     }
 
     /// What an operation noted beside the refs that it moved, by [`Transaction::detail`].

@@ -16,6 +16,8 @@ mod closed;
 mod compaction;
 #[path = "vault/compare.rs"]
 mod compare;
+#[path = "vault/crafted.rs"]
+mod crafted;
 #[path = "vault/crowd.rs"]
 mod crowd;
 #[path = "vault/damage.rs"]

@@ -24,6 +24,8 @@ words! {
         Cpu = "cpu",
         /// The size of one file.
         FileSize = "file_size",
+        /// What it adds to its workspace.
+        Disk = "disk",
     }
 }
 

@@ -24,7 +24,7 @@ pub use merge::{
 pub use policy::{
     CommandPart, EffectCategory, PathAccess, PolicyDecision, PolicyLanguage, PolicyLayer,
 };
-pub use program::{ArgumentKindDoc, DoctorState, Shell, When};
+pub use program::{ArgumentKindDoc, DoctorState, ProjectRule, Shell, When};
 pub use storage::{CompactWayDoc, GarbageKind, StorageClass};
 pub use word::{UnknownWord, Word};
 

@@ -3,6 +3,18 @@
 use crate::word::words;
 
 words! {
+    /// What a project's file may do with a setting.
+    pub enum ProjectRule {
+        /// Whatever it wants.
+        Free = "free",
+        /// Ask for less than its reader has.
+        Narrow = "narrow",
+        /// Nothing: only the reader sets it.
+        Never = "never",
+    }
+}
+
+words! {
     /// How something is that `doctor` looked at.
     pub enum DoctorState {
         /// As it should be.

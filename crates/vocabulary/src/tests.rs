@@ -79,6 +79,8 @@ fn words_are_the_same_everywhere() {
     check::<FileAccess>();
     check::<HomeView>();
     check::<Visibility>();
+    check::<ProjectRule>();
+    check::<ResourceLimit>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();
     check::<Network>();

@@ -7,6 +7,7 @@ mod error;
 mod git;
 mod git_directory;
 mod host;
+mod planted;
 mod refresh;
 mod service;
 

@@ -179,6 +179,16 @@ pub enum ServiceError {
     /// Somebody did not want it any more.
     #[error("cancelled before it started; nothing was changed")]
     Cancelled,
+    /// The command added more to its workspace than it may. What it wrote is set aside.
+    #[error(
+        "the command wrote {added} bytes to its workspace, more than the {limit} of exec.max_disk, and was killed"
+    )]
+    DiskLimit {
+        /// What it added, as far as that was looked at.
+        added: u64,
+        /// How much it may add.
+        limit: u64,
+    },
     /// What may run was decided in another place, under other rules, or for other folders than those of now.
     #[error("what policy decided about this command does not hold any more")]
     StaleClearance,

@@ -9,6 +9,7 @@ mod check;
 pub(crate) mod clearance;
 pub(crate) mod data_layers;
 mod discarded;
+mod disk;
 pub(crate) mod envelope;
 pub(crate) mod environment;
 pub(crate) mod executor;

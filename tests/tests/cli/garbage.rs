@@ -166,7 +166,7 @@ fn checkpoints_that_nobody_asked_for_go_with_their_operations() {
 }
 
 #[test]
-fn names_and_folders_of_others_are_in_the_way_of_an_import() {
+fn names_of_others_are_in_the_way_of_an_import_and_their_folders_are_not() {
     let place = demo_vault();
     place.ok(["vault", "export", "../demo.vault"]);
     let elsewhere =
@@ -175,11 +175,15 @@ fn names_and_folders_of_others_are_in_the_way_of_an_import() {
     let taken = elsewhere(&["vault", "import", "../demo.vault"]);
     assert_eq!(taken.status.code(), Some(4), "{taken:?}");
     assert!(elsewhere(&["init", ".", "--name", "mine"]).status.success());
-    let bound = elsewhere(&["vault", "import", "../demo.vault", "--name", "other"]);
-    assert_eq!(bound.status.code(), Some(4), "{bound:?}");
-    assert!(String::from_utf8_lossy(&bound.stderr).contains("belongs to the vault mine already"));
-    let vaults = fs::read_dir(place.path().join("elsewhere/vaults")).unwrap().count();
-    assert_eq!(vaults, 2, "nothing is left behind");
+    let vaults = || fs::read_dir(place.path().join("elsewhere/vaults")).unwrap().count();
+    assert_eq!(vaults(), 2, "nothing is left behind");
+    let other = elsewhere(&["vault", "import", "../demo.vault", "--name", "other"]);
+    assert!(other.status.success(), "{other:?}");
+    let bound = elsewhere(&["status"]);
+    assert!(String::from_utf8_lossy(&bound.stdout).contains("mine"), "{bound:?}");
+    let taken = elsewhere(&["binding", "move", "/", ".", "--vault", "other"]);
+    assert_eq!(taken.status.code(), Some(4), "{taken:?}");
+    assert_eq!(vaults(), 3);
 }
 
 #[test]

@@ -18,11 +18,7 @@ fn settings_that_a_command_spoilt_are_taken_back() {
     for (make, told) in [
         ("mkfifo offshoot.toml", "is not a regular file"),
         ("echo '[nonsense]' > offshoot.toml", "nonsense"),
-        ("printf '[gc]\\nkeep_operations = 0\\n' > offshoot.toml", "cannot set gc.keep_operations"),
-        (
-            "printf '[recover]\\nabandoned = \"discard\"\\n' > offshoot.toml",
-            "cannot set recover.abandoned",
-        ),
+        ("ln -s /dev/zero offshoot.toml", "is not a regular file"),
     ] {
         let place = demo_vault();
         place.ok(["exec", "-w", "fix", "--shell", make]);
@@ -36,6 +32,35 @@ fn settings_that_a_command_spoilt_are_taken_back() {
         assert!(!place.project().join("offshoot.toml").exists());
         place.ok(["exec", "-w", "fix", "--", "true"]);
     }
+}
+
+/// What a command writes into the project's settings gives it nothing: it is told, and work goes on.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn settings_that_would_widen_are_told_and_ignored() {
+    let place = demo_vault();
+    let settings = "[gc]\nkeep_operations = 0\n[recover]\nabandoned = \"discard\"\n\
+                    [exec]\ntimeout = \"10h\"\nmax_memory = 0\nnet = \"host\"\n";
+    place.ok_with(["fs", "write", "/offshoot.toml", "-w", "fix"], settings.as_bytes());
+    place.ok(["commit", "-w", "fix"]);
+    let answer = place.run(["exec", "-w", "fix", "--", "true"]);
+    let told = String::from_utf8_lossy(&answer.stderr);
+    assert!(answer.status.success(), "{answer:?}");
+    for key in ["gc.keep_operations", "recover.abandoned", "exec.timeout", "exec.net"] {
+        assert!(told.contains(&format!("{key} is ignored")), "{key}: {told}");
+    }
+    let shown = place.json(&["config", "show"]);
+    let value = |key: &str| {
+        let all = shown["settings"].as_array().unwrap();
+        all.iter().find(|setting| setting["key"] == key).unwrap().clone()
+    };
+    assert_eq!(value("gc.keep_operations")["value"], 100);
+    assert_eq!(value("gc.keep_operations")["project"], "never");
+    assert_eq!(value("recover.abandoned")["value"], "offer");
+    assert_eq!(value("exec.timeout")["value"], "5m");
+    assert_eq!(value("exec.timeout")["project"], "narrow");
+    assert_eq!(value("exec.net")["value"], "none");
+    assert_eq!(value("diff.context")["project"], "free");
 }
 
 /// Nothing waits for a pipe in the place of rules.

@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use offshoot_protocol::{Text, VaultExportDoc, VaultImportDoc};
+use offshoot_engine::settings::parse_size;
+use offshoot_engine::vault::ArchiveOptions;
+use offshoot_protocol::{Hint, Text, VaultExportDoc, VaultImportDoc};
 
 use super::vault::document::vault_doc;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
+use crate::invocation::next;
 use crate::progress::Patience;
-use crate::render::{self, NAME, paint};
+use crate::render::{self, NAME, line, paint, text};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -24,6 +27,9 @@ pub(crate) struct ImportArgs {
     /// Name of the new vault [default: its old one]
     #[arg(long)]
     name: Option<String>,
+    /// Refuse a vault whose files come to more than this [default: 100 times the file, at least 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    max_size: Option<String>,
 }
 
 pub(crate) fn export(args: &ExportArgs, context: &Context) -> Result<()> {
@@ -57,8 +63,13 @@ pub(crate) fn export(args: &ExportArgs, context: &Context) -> Result<()> {
 
 pub(crate) fn import(args: &ImportArgs, context: &Context) -> Result<()> {
     refuse_stream(&args.file, "read")?;
+    let max_size = args.max_size.as_deref().map(|text| {
+        let size = parse_size(text);
+        size.ok_or_else(|| CliError::usage(format!("\"{}\" is not a size", line(text))))
+    });
+    let options = ArchiveOptions { name: args.name.as_deref(), max_size: max_size.transpose()? };
     let patience = Patience::new(context.config().ui.progress, context.is_silent(), "importing");
-    let imported = context.engine.import_vault(&args.file, args.name.as_deref())?;
+    let imported = context.engine.import_vault(&args.file, &options)?;
     drop(patience);
     let report = &imported.report;
     let document = VaultImportDoc {
@@ -68,10 +79,16 @@ pub(crate) fn import(args: &ImportArgs, context: &Context) -> Result<()> {
         contents_bytes: report.bytes,
         operations: report.operations,
         audit_events: report.audit_events,
+        was_bound: imported.was_bound.iter().map(|binding| Text::new(&binding.path)).collect(),
     };
     context.output.done(document, |document| {
+        let bound = document.was_bound.first().map_or_else(String::new, |folder| {
+            let vault = &document.vault.name;
+            let next = next(Hint::command("offshoot binding move / DIR --vault").arg(vault));
+            format!("not bound to a folder (it was bound to {}); {next} binds it\n", text(folder))
+        });
         format!(
-            "vault {} imported: {}, {} ({}), {}\n",
+            "vault {} imported: {}, {} ({}), {}\n{bound}",
             paint(NAME, &document.vault.name),
             render::count(document.snapshots, "snapshot"),
             render::count(document.contents, "content"),

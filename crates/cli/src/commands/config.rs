@@ -107,6 +107,7 @@ fn setting(setting: &Setting) -> SettingDoc {
         key: setting.key.to_owned(),
         value: setting.value.clone(),
         origin: setting.origin.to_string(),
+        project: setting.project,
     }
 }
 

@@ -110,7 +110,7 @@ fn show(
         return context.output.data(document, |_| String::new());
     }
     match content {
-        Some(bytes) => context.output.bytes(&bytes),
+        Some(bytes) => context.output.file(&bytes),
         None => {
             let message = format!("side {side} has nothing at {path}");
             Err(CliError::new(ExitCode::NotFound, message))

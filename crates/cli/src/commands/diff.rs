@@ -311,7 +311,7 @@ fn print(
         left_out.into_iter().for_each(|text| context.output.note(text));
         context.output.print_notes();
         let write = |out: &mut dyn Write| service.patch(changes(), BinaryForm::Whole, out);
-        return context.output.stream(|out| Ok(write(out)?));
+        return context.output.stream(None, |out| Ok(write(out)?));
     }
     let mut patch = Vec::new();
     service.patch(changes(), BinaryForm::Named, &mut patch)?;

@@ -78,6 +78,9 @@ pub(crate) struct ExecArgs {
     /// Print JSON events line by line, the envelope last
     #[arg(long, conflicts_with = "json")]
     stream: bool,
+    /// Print control characters of the command as they are, also to a terminal
+    #[arg(long, conflicts_with_all = ["json", "stream"])]
+    raw: bool,
 }
 
 /// Aliases that people bring along.
@@ -113,6 +116,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         input: if args.stdin { Input::Stream } else { Input::Nothing },
         patch: args.diff,
         record: true,
+        raw: args.raw,
     };
     perform(&mut ask, form, context)
 }

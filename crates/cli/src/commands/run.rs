@@ -63,6 +63,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         input: if attended { Input::Terminal } else { Input::Stream },
         patch: false,
         record: !args.no_record,
+        raw: false,
     };
     exec::perform(&mut ask, if json { Form::Json } else { Form::Person }, context)
 }

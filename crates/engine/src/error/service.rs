@@ -223,6 +223,7 @@ impl From<ServiceError> for Error {
             ServiceError::Sandbox(error) => error.into(),
             ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
                 .hint("the rules or the folders changed meanwhile; ask again"),
+            ServiceError::DiskLimit { .. } => Self::new(ExitCode::Storage, message),
             ServiceError::Cancelled => Self::new(ExitCode::Interrupted, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message).hint(
                 Hint::command("offshoot ps")
@@ -262,6 +263,9 @@ fn binding_error(error: &BindingError, message: String) -> Error {
         BindingError::Already { .. } => Error::new(ExitCode::Conflict, message),
         BindingError::Missing { .. } => Error::new(ExitCode::NotFound, message),
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => Error::usage(message),
+        BindingError::Planted { .. } => Error::new(ExitCode::Conflict, message).hint(
+            Hint::command("offshoot binding add DIR --name NAME").text(" takes another name"),
+        ),
         BindingError::Nested { .. } => Error::new(ExitCode::Conflict, message)
             .hint("bind the outer one alone; everything in it is taken in"),
         BindingError::OtherVault { vault, unused, .. } => {

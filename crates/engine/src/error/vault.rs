@@ -48,6 +48,13 @@ impl From<VaultError> for Error {
                 .hint(Hint::command("offshoot vault export FILE").text(" writes one").unchanged()),
             VaultError::BadArchive { .. } => Self::new(ExitCode::Damaged, message)
                 .hint(Hint::from("export the vault again and copy the file whole").unchanged()),
+            VaultError::ArchiveExpands { .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::from("if you trust where it comes from, ")
+                    .then("offshoot vault import FILE --max-size SIZE")
+                    .text(" allows more")
+                    .unchanged(),
+            ),
+            VaultError::OutOfTime => Self::new(ExitCode::Timeout, message),
             VaultError::NoOperation(_) => Self::new(ExitCode::NotFound, message),
             VaultError::FolderGone { name, .. } => {
                 let name = if name.is_empty() { "/" } else { &name };

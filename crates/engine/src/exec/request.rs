@@ -121,6 +121,7 @@ impl Offshoot {
                 tmpfs: limit(exec.max_tmpfs),
                 inotify: InotifyLimit::half(),
             },
+            max_disk: limit(exec.max_disk),
             broker: exec.broker,
             output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
             grace: exec.grace,

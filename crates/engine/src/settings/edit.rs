@@ -12,7 +12,7 @@ use super::file::{self, PROJECT_FILE};
 use super::origin::SettingOrigin;
 use super::sources::Sources;
 use super::value::Written;
-use super::{keys, layer};
+use super::{keys, layer, narrow};
 
 /// Whose file is changed.
 ///
@@ -86,6 +86,10 @@ pub fn edit(
             let written = Written::Text(value.to_owned());
             // Checked by itself first, so that a mistake is one of the command line and not of the file.
             layer::Layer::new(origin.clone()).set(name, &written, SettingPlace::Command)?;
+            if whose == Whose::Project && narrow::rule(name) == narrow::Rule::Never {
+                let (place, key) = (SettingPlace::Command, name.to_owned());
+                return Err(ConfigError::NotForProjects { place, key });
+            }
             key.kind.check(&written)
         }
         None => None,

@@ -46,6 +46,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.max_cpu", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
     Key { name: "exec.nested_namespaces", kind: Kind::Boolean },
     Key { name: "exec.io_uring", kind: Kind::Boolean },
+    Key { name: "exec.max_disk", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "cache.enabled", kind: Kind::Boolean },
     Key { name: "cache.skip", kind: Kind::Names(offshoot_workspace::cache_names) },
     Key { name: "cache.max_size", kind: Kind::Size { max: 1 << 60 } },
@@ -67,24 +68,6 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Duration { min_seconds: 0, max_seconds: 24 * 60 * 60 },
     },
 ];
-
-/// What a project's file cannot set, since commands write such files too: what others run, what commands reach, and whether what they did can
-/// be taken back.
-const OWN: [&str; 8] = [
-    "ui.pager",
-    "exec.net",
-    "exec.nested_namespaces",
-    "exec.io_uring",
-    "recover.abandoned",
-    "gc.keep_operations",
-    "gc.keep_age",
-    "gc.max_size",
-];
-
-/// Whether only the user sets a key.
-pub(super) fn is_own(name: &str) -> bool {
-    OWN.contains(&name)
-}
 
 /// The names of all keys.
 ///
@@ -166,7 +149,6 @@ mod tests {
             assert!(!key.name.contains("__"), "{}", key.name);
             assert!(is_section(section_of(key.name)));
         }
-        assert!(OWN.iter().all(|name| find(name).is_some()));
         assert!(!is_section("nothing"));
     }
 }

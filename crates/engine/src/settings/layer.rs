@@ -3,12 +3,13 @@
 use std::ffi::OsStr;
 
 use figment::util::nest;
-use figment::value::{Dict, Map, Value};
+use figment::value::{Dict, Map, Value as Figured};
 use figment::{Metadata, Profile, Provider};
 use serde_json::Value as Json;
 
 use super::error::{ConfigError, SettingPlace};
 use super::keys;
+use super::narrow::{self, IgnoredSetting};
 use super::origin::SettingOrigin;
 use super::sources::{is_setting, key_of};
 use super::value::Written;
@@ -17,7 +18,16 @@ use super::value::Written;
 #[derive(Debug)]
 pub(super) struct Layer {
     origin: SettingOrigin,
-    values: Vec<(&'static str, Json)>,
+    values: Vec<Value>,
+}
+
+/// One setting of a place.
+#[derive(Debug)]
+struct Value {
+    key: &'static str,
+    value: Json,
+    /// Where it was written.
+    place: SettingPlace,
 }
 
 impl Layer {
@@ -40,9 +50,6 @@ impl Layer {
         let Some(key) = keys::find(name) else {
             return Err(ConfigError::UnknownKey { place, key: name.to_owned() });
         };
-        if matches!(self.origin, SettingOrigin::ProjectFile(_)) && keys::is_own(name) {
-            return Err(ConfigError::NotForProjects { place, key: name.to_owned() });
-        }
         let Some(checked) = key.kind.check(written) else {
             return Err(ConfigError::Value {
                 place,
@@ -51,8 +58,26 @@ impl Layer {
                 allowed: key.kind.allowed(),
             });
         };
-        self.values.push((key.name, checked));
+        self.values.push(Value { key: key.name, value: checked, place });
         Ok(())
+    }
+
+    /// Leaves out what would give more than its reader has, who is asked key by key; gives what that is.
+    pub(super) fn narrow(
+        &mut self,
+        reader: impl Fn(&str) -> Result<Json, ConfigError>,
+    ) -> Result<Vec<IgnoredSetting>, ConfigError> {
+        let mut ignored = Vec::new();
+        for mut set in std::mem::take(&mut self.values) {
+            match narrow::narrowed(set.key, &set.place, &reader(set.key)?, set.value) {
+                Ok(value) => {
+                    set.value = value;
+                    self.values.push(set);
+                }
+                Err(left_out) => ignored.push(left_out),
+            }
+        }
+        Ok(ignored)
     }
 }
 
@@ -89,12 +114,12 @@ impl Provider for &Layer {
 
     fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
         let mut sections = Dict::new();
-        for (name, checked) in &self.values {
-            let nested = nest(name, Value::serialize(checked)?).into_dict();
+        for Value { key, value, .. } in &self.values {
+            let nested = nest(key, Figured::serialize(value)?).into_dict();
             for (section, entries) in nested.unwrap_or_default() {
                 let entries = entries.into_dict().unwrap_or_default();
                 match sections.get_mut(&section) {
-                    Some(Value::Dict(_, present)) => present.extend(entries),
+                    Some(Figured::Dict(_, present)) => present.extend(entries),
                     _ => {
                         sections.insert(section, entries.into());
                     }

@@ -2,10 +2,12 @@
 
 use figment::Figment;
 use figment::providers::Serialized;
+use offshoot_protocol::ProjectRule;
 use serde_json::Value as Json;
 
 use super::keys::{KEYS, Key};
 use super::layer::Layer;
+use super::narrow::{self, IgnoredSetting};
 use super::origin::SettingOrigin;
 use super::sources::Sources;
 use super::{Config, ConfigError, file, layer};
@@ -25,6 +27,8 @@ pub struct Loaded {
     pub config: Config,
     /// The places that set something, the later ones winning.
     layers: Vec<Layer>,
+    /// What the project's file asks for and does not get.
+    ignored: Vec<IgnoredSetting>,
 }
 
 /// One setting.
@@ -45,6 +49,8 @@ pub struct Setting {
     pub value: Json,
     /// Who set it.
     pub origin: SettingOrigin,
+    /// What a project's file may do with it.
+    pub project: ProjectRule,
 }
 
 /// Reads every place and combines them, the later ones winning.
@@ -74,7 +80,12 @@ pub fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
 fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, ConfigError> {
     let mut layers = Vec::new();
     layers.extend(user_layer(sources)?);
-    layers.extend(project);
+    let mut ignored = Vec::new();
+    if let Some(mut project) = project {
+        let reader = combined(&layers);
+        ignored = project.narrow(|key| reader.extract_inner(key).map_err(fault))?;
+        layers.push(project);
+    }
     for (name, value) in &sources.env {
         layers.extend(layer::from_variable(name, value)?);
     }
@@ -85,10 +96,22 @@ fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, Config
         true => Config::default(),
         false => combined(&layers).extract().map_err(fault)?,
     };
-    Ok(Loaded { config, layers })
+    Ok(Loaded { config, layers, ignored })
 }
 
 impl Loaded {
+    /// What the project's file asks for and does not get, since a project may only narrow what its reader has.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::{Sources, load};
+    ///
+    /// assert!(load(&Sources::default())?.ignored().is_empty());
+    /// # Ok::<(), offshoot_engine::settings::ConfigError>(())
+    /// ```
+    pub fn ignored(&self) -> &[IgnoredSetting] {
+        &self.ignored
+    }
+
     /// The settings key by key, in the order in which they are shown, and who set each.
     ///
     /// ```
@@ -106,6 +129,7 @@ impl Loaded {
                 key: key.name,
                 value: figment.extract_inner(key.name).map_err(fault)?,
                 origin: metadata.map_or(SettingOrigin::Default, SettingOrigin::from_metadata),
+                project: narrow::rule(key.name).word(),
             })
         };
         KEYS.iter().map(setting).collect()

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::error::printable;
 use super::keys;
 use super::load::Setting;
+use super::narrow;
 
 /// The value alone, without quotes.
 ///
@@ -51,7 +52,8 @@ pub fn render_human(settings: &[Setting], show_origin: bool) -> String {
         let written = if show_origin {
             // A path may hold a line break; a comment may not.
             let origin = printable(&setting.origin.to_string());
-            writeln!(text, "{line:width$}  # {origin}")
+            let note = narrow::rule(setting.key).note();
+            writeln!(text, "{line:width$}  # {origin}{note}")
         } else {
             writeln!(text, "{line}")
         };

@@ -181,6 +181,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_cpu=9s")
         .flag("exec.nested_namespaces=true")
         .flag("exec.io_uring=true")
+        .flag("exec.max_disk=3MiB")
         .flag("cache.enabled=false")
         .flag("cache.skip=npm")
         .flag("cache.max_size=1MiB")
@@ -210,7 +211,7 @@ fn every_key_reaches_its_field() {
             "timeout": "0s", "grace": "1s", "output_limit": 1024, "driver": "copy", "refresh": false,
             "hard_link_bytes": 0, "broker": false, "net": "host", "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30, "max_tmpfs": 1 << 20, "max_cpu": "9s",
-            "nested_namespaces": true, "io_uring": true
+            "nested_namespaces": true, "io_uring": true, "max_disk": 3 << 20
         },
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
         "policy": {"rego_timeout": "5s"},
@@ -449,24 +450,54 @@ fn what_is_shown_can_be_read_back() {
     assert_eq!(again.config, fixture.load().config);
 }
 
-/// Whoever can write a project's file must not decide what its readers run, nor whether they can take back what it does.
+/// Whoever can write a project's file must not decide what its readers run, how much commands get, nor whether they can be taken back. What
+/// would is told, and stops nobody.
 #[test]
-fn what_only_a_user_decides() {
-    let message = Fixture::new().file("project/offshoot.toml", "ui.pager = \"evil\"").message();
-    assert!(
-        message.contains("offshoot.toml:1:4: a project's file cannot set ui.pager"),
-        "{message}"
-    );
-    for (section, setting) in [
-        ("exec", "net = \"host\""),
-        ("recover", "abandoned = \"discard\""),
-        ("gc", "keep_operations = 0"),
-        ("gc", "keep_age = \"0s\""),
-        ("gc", "max_size = 1"),
+fn a_project_narrows_and_never_widens() {
+    let user = "[exec]\ntimeout = \"10m\"\nmax_memory = \"1GiB\"\n[gc]\nauto = false\n";
+    for (setting, told) in [
+        ("ui.pager = \"evil\"", "offshoot.toml:1:4: ui.pager is ignored: only you decide that"),
+        ("exec.net = \"host\"", "exec.net is ignored: a project may only turn it off"),
+        ("exec.timeout = \"1h\"", "a project may only lower it, and you have \"10m\""),
+        ("exec.timeout = \"0s\"", "a project may only lower it, and you have \"10m\""),
+        ("run.timeout = \"0s\"", ""),
+        ("exec.max_memory = 0", "and you have \"1GiB\""),
+        ("exec.max_memory = \"2GiB\"", "and you have \"1GiB\""),
+        ("exec.output_limit = \"1GiB\"", "and you have \"1MiB\""),
+        ("gc.auto = true", "gc.auto is ignored"),
+        ("gc.auto_operations = 1", "a project may only raise it, and you have 100"),
+        ("workspace.ephemeral_ttl = \"1s\"", "a project may only raise it, and you have \"24h\""),
+        ("recover.abandoned = \"discard\"", "only you decide that"),
+        ("gc.keep_operations = 0", "only you decide that"),
+        ("gc.keep_age = \"0s\"", "only you decide that"),
+        ("gc.max_size = 1", "only you decide that"),
     ] {
-        let text = format!("[{section}]\n{setting}\n");
-        let message = Fixture::new().file("project/offshoot.toml", &text).message();
-        assert!(message.contains("a project's file cannot set"), "{text}: {message}");
+        let alone = Fixture::new().file("user.toml", user).load();
+        let fixture = Fixture::new().file("user.toml", user).file("project/offshoot.toml", setting);
+        let loaded = fixture.load();
+        assert_eq!(loaded.config, alone.config, "{setting}");
+        let ignored: Vec<String> = loaded.ignored().iter().map(ToString::to_string).collect();
+        assert_eq!(ignored.len(), usize::from(!told.is_empty()), "{setting}: {ignored:?}");
+        assert!(ignored.iter().all(|line| line.contains(told)), "{setting}: {ignored:?}");
+    }
+    let narrower =
+        "[exec]\ntimeout = \"1m\"\nmax_memory = \"1MiB\"\nnet = \"none\"\n[cache]\nskip = \"npm\"";
+    let user = "[exec]\nnet = \"host\"\n[cache]\nskip = \"pip\"";
+    let fixture = Fixture::new().file("user.toml", user).file("project/offshoot.toml", narrower);
+    let loaded = fixture.load();
+    assert_eq!(loaded.ignored(), []);
+    assert_eq!(loaded.config.exec.timeout.as_secs(), 60);
+    assert_eq!(loaded.config.exec.max_memory, 1 << 20);
+    assert_eq!(loaded.config.exec.net, Network::None);
+    assert_eq!(loaded.config.cache.skip, "pip,npm");
+    // Whoever stands before the keyboard may.
+    let fixture = Fixture::new().file("project/offshoot.toml", narrower).flag("exec.timeout=2h");
+    assert_eq!(fixture.load().config.exec.timeout.as_secs(), 7200);
+    // A file in a directory above, or one that is nearer, has no more to say.
+    for file in ["offshoot.toml", "project/deep/er/offshoot.toml"] {
+        let loaded = Fixture::new().file(file, "exec.timeout = \"1h\"").load();
+        assert_eq!(loaded.config.exec.timeout.as_secs(), 300, "{file}");
+        assert_eq!(loaded.ignored().len(), 1, "{file}");
     }
     let loaded = Fixture::new().file("user.toml", "ui.pager = \"less -S\"").load();
     assert_eq!(loaded.config.ui.pager, "less -S");
@@ -483,45 +514,46 @@ fn origins_are_shown_beside_the_values() {
     let expected = "\
 ui.color = \"never\"               # user file DIR/line\\nbreak.toml
 ui.progress = \"auto\"             # default
-ui.pager = \"auto\"                # default
+ui.pager = \"auto\"                # default; only you set it
 ui.hints = true                  # default
 diff.context = 5                 # environment variable OFFSHOOT_DIFF__CONTEXT
 diff.renames = false             # flag --config
 diff.rename_similarity = 50      # default
-diff.max_text_bytes = \"16MiB\"    # default
-workspace.ephemeral_ttl = \"24h\"  # default
-exec.timeout = \"5m\"              # default
-exec.grace = \"2s\"                # default
-exec.output_limit = \"1MiB\"       # default
+diff.max_text_bytes = \"16MiB\"    # default; a project may only lower it
+workspace.ephemeral_ttl = \"24h\"  # default; a project may only raise it
+exec.timeout = \"5m\"              # default; a project may only lower it
+exec.grace = \"2s\"                # default; a project may only lower it
+exec.output_limit = \"1MiB\"       # default; a project may only lower it
 exec.driver = \"auto\"             # default
 exec.refresh = true              # default
-exec.hard_link_bytes = \"64MiB\"   # default
-exec.broker = true               # default
-exec.net = \"none\"                # default
-exec.max_processes = 4096        # default
-exec.max_file_size = \"0B\"        # default
-exec.max_memory = \"0B\"           # default
-exec.max_tmpfs = \"0B\"            # default
-exec.max_cpu = \"0s\"              # default
-exec.nested_namespaces = false   # default
-exec.io_uring = false            # default
-cache.enabled = true             # default
-cache.skip = \"\"                  # default
-cache.max_size = \"10GiB\"         # default
-policy.rego_timeout = \"100ms\"    # default
+exec.hard_link_bytes = \"64MiB\"   # default; a project may only lower it
+exec.broker = true               # default; a project may only turn it off
+exec.net = \"none\"                # default; a project may only turn it off
+exec.max_processes = 4096        # default; a project may only lower it
+exec.max_file_size = \"0B\"        # default; a project may only lower it
+exec.max_memory = \"0B\"           # default; a project may only lower it
+exec.max_tmpfs = \"0B\"            # default; a project may only lower it
+exec.max_cpu = \"0s\"              # default; a project may only lower it
+exec.nested_namespaces = false   # default; only you set it
+exec.io_uring = false            # default; only you set it
+exec.max_disk = \"0B\"             # default; a project may only lower it
+cache.enabled = true             # default; a project may only turn it off
+cache.skip = \"\"                  # default; a project may only add to it
+cache.max_size = \"10GiB\"         # default; a project may only lower it
+policy.rego_timeout = \"100ms\"    # default; a project may only lower it
 commit.times = \"now\"             # default
-recover.abandoned = \"offer\"      # default
+recover.abandoned = \"offer\"      # default; only you set it
 compact.auto = true              # default
 compact.depth = 16               # default
-run.timeout = \"0s\"               # default
+run.timeout = \"0s\"               # default; a project may only lower it
 import.threads = 0               # default
-gc.auto = true                   # default
-gc.auto_operations = 100         # default
-gc.auto_size = \"1GiB\"            # default
-gc.keep_operations = 100         # default
-gc.keep_age = \"720h\"             # default
-gc.max_size = \"0B\"               # default
-store.busy_timeout = \"30s\"       # default
+gc.auto = true                   # default; a project may only turn it off
+gc.auto_operations = 100         # default; a project may only raise it
+gc.auto_size = \"1GiB\"            # default; a project may only raise it
+gc.keep_operations = 100         # default; only you set it
+gc.keep_age = \"720h\"             # default; only you set it
+gc.max_size = \"0B\"               # default; only you set it
+store.busy_timeout = \"30s\"       # default; a project may only lower it
 ";
     assert_eq!(shown, expected);
 }

@@ -3,10 +3,11 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rusqlite::TransactionBehavior;
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::{Catalog, sums};
-use crate::error::{StoreError, from_sqlite, sqlite_error};
+use crate::error::{StoreError, from_sqlite};
 
 impl Catalog {
     /// Writes one consistent state to a new file. Others can go on writing meanwhile.
@@ -24,26 +25,21 @@ impl Catalog {
     }
 
     /// Copies tables of another file into this new catalog, which is emptied of what it has in them. Where rows there have no
-    /// hashes they get some.
+    /// hashes they get some. Each value goes through a statement of this catalog, whose tables say what it may be: the other file
+    /// is never a part of this database.
     pub(crate) fn fill_from(
         &self,
+        other: &Connection,
         path: &Path,
-        tables: &[(&str, String)],
+        tables: &[(&str, Vec<&str>)],
         has_sums: bool,
     ) -> Result<(), StoreError> {
         let (_writing, mut connection) = (self.pool.turn(), self.pool.take()?);
-        let attach = connection
-            .prepare("ATTACH CAST(?1 AS TEXT) AS archive")
-            .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));
-        attach.map_err(sqlite_error(path))?;
         let mut copy = || -> rusqlite::Result<()> {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for (table, columns) in tables {
-                transaction.execute_batch(&format!(
-                    "DELETE FROM main.{table};
-                     INSERT INTO main.{table} ({columns}) SELECT {columns} FROM archive.{table}"
-                ))?;
+                copy_table(other, &transaction, table, columns)?;
             }
             if !has_sums {
                 sums::fill(&transaction)?;
@@ -51,13 +47,31 @@ impl Catalog {
             transaction.commit()
         };
         // What does not fit into the tables is damage of the file that it comes from.
-        let copied = copy().map_err(|error| match from_sqlite(path, error) {
+        copy().map_err(|error| match from_sqlite(path, error) {
             StoreError::Sqlite { path, source } => {
                 StoreError::Damaged { path, detail: source.to_string() }
             }
             other => other,
-        });
-        let detached = connection.execute_batch("DETACH archive").map_err(sqlite_error(path));
-        copied.and(detached)
+        })
     }
+}
+
+fn copy_table(
+    from: &Connection,
+    to: &Connection,
+    table: &str,
+    columns: &[&str],
+) -> rusqlite::Result<()> {
+    to.execute(&format!("DELETE FROM {table}"), [])?;
+    let (names, marks) = (columns.join(", "), vec!["?"; columns.len()].join(", "));
+    let mut write = to.prepare(&format!("INSERT INTO {table} ({names}) VALUES ({marks})"))?;
+    let mut read = from.prepare(&format!("SELECT {names} FROM {table}"))?;
+    let mut rows = read.query([])?;
+    while let Some(row) = rows.next()? {
+        for at in 0..columns.len() {
+            write.raw_bind_parameter(at + 1, ToSqlOutput::Borrowed(row.get_ref(at)?))?;
+        }
+        write.raw_execute()?;
+    }
+    Ok(())
 }

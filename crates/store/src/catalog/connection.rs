@@ -115,7 +115,7 @@ fn parent_is_read_only(path: &Path) -> bool {
 }
 
 /// The path as an URI that says that the file does not change.
-fn immutable_uri(path: &Path) -> OsString {
+pub(crate) fn immutable_uri(path: &Path) -> OsString {
     let mut uri = b"file:".to_vec();
     for &byte in path.as_os_str().as_bytes() {
         match byte {

@@ -211,18 +211,23 @@ pub(crate) fn upgrade(
 
 /// Everything that the tables of the newest format are made of, as SQLite keeps it.
 pub(super) fn expected() -> rusqlite::Result<Vec<SchemaRow>> {
+    found(&newest()?)
+}
+
+/// An empty catalog of the newest format, in memory.
+pub(crate) fn newest() -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
     for migration in MIGRATIONS {
         connection.execute_batch(migration)?;
     }
-    found(&connection)
+    Ok(connection)
 }
 
 /// A row of the schema: type, name, table and text.
-pub(super) type SchemaRow = (String, String, String, Option<String>);
+pub(crate) type SchemaRow = (String, String, String, Option<String>);
 
 /// The schema of a file.
-pub(super) fn found(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
+pub(crate) fn found(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
     let sql = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name, tbl_name";
     let mut statement = connection.prepare(sql)?;
     let rows =

@@ -7,8 +7,8 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, ErrorCode, Params};
 
 use super::reader::{AUDIT_HEAD, Reader, join_ids};
-use super::rows::{LayerRow, NewOperation, RefChange, RefRow, SnapshotRow};
-use super::sums::{Ledger, Tally};
+use super::rows::{LayerRow, NewOperation, OperationRow, RefChange, RefRow, SnapshotRow};
+use super::sums::{Ledger, TALLIES, Tally};
 use super::tables::{AUDIT, LAYERS, META, OPERATIONS, REFS, SNAPSHOTS, Table};
 use crate::error::{StoreError, sqlite_error};
 use crate::id::{self, Id};
@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
 
     /// A new id, later than every id given in this vault before, whatever the clock says.
     pub fn new_id(&mut self) -> Id {
-        self.last_id_ms = id::now_ms().max(self.last_id_ms + 1);
+        self.last_id_ms = id::now_ms().max(self.last_id_ms.saturating_add(1));
         self.gave_ids = true;
         Id::at(self.last_id_ms)
     }
@@ -61,6 +61,38 @@ impl<'a> Writer<'a> {
     /// Sets a value of the `meta` table.
     pub fn set_meta(&mut self, key: &str, value: &[u8]) -> Result<(), StoreError> {
         self.replace(&META, &[&key, &value])
+    }
+
+    /// Forgets all values of the `meta` table but these.
+    pub fn keep_meta(&mut self, keys: &[&str]) -> Result<(), StoreError> {
+        let marks = vec!["?"; keys.len()].join(", ");
+        // The row with the tallies is written by the ledger itself, and counts for none.
+        let condition = format!("key NOT IN ({marks}) AND key != '{TALLIES}'");
+        self.delete(&META, &condition, rusqlite::params_from_iter(keys))
+    }
+
+    /// Forgets all refs of a kind, without an operation: nothing brings them back.
+    pub fn forget_refs(&mut self, kind: &str) -> Result<(), StoreError> {
+        self.delete(&REFS, "kind = ?1", [kind])
+    }
+
+    /// Records an operation with other changes, in its place.
+    pub fn set_changes(&mut self, row: &OperationRow, changes: &str) -> Result<(), StoreError> {
+        let OperationRow { seq, operation: old } = row;
+        self.replace(
+            &OPERATIONS,
+            &[
+                seq,
+                &old.id,
+                &old.time_ms,
+                &old.actor,
+                &old.kind,
+                &old.scope,
+                &old.summary,
+                &old.reverts,
+                &changes,
+            ],
+        )
     }
 
     /// Records a snapshot.

@@ -3,12 +3,13 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use offshoot_host::{Xattr, disk};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::error::{Result, io_error};
+use crate::error::{Result, VaultError, io_error};
 
 /// Opens what ordinary permissions forbid: a user's own files and directories may be closed to them, and only somebody with
 /// rights over them, such as a process in the namespace where they were written, can open them as they are.
@@ -16,6 +17,11 @@ pub trait Access: Sync {
     /// Opens a path below the directory that is adopted, the directory itself where the path is empty. A path may be of any
     /// length, and no symbolic link on it may be followed; `flags` holds `NOFOLLOW` and `CLOEXEC`, and may ask for `PATH`.
     fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd>;
+
+    /// Until when there is time to read what was written. After that it is set aside as it is.
+    fn until(&self) -> Option<Instant> {
+        None
+    }
 }
 
 /// No more access than ordinary permissions give.
@@ -47,6 +53,16 @@ impl<'a> Reach<'a> {
         // Without asking to read it: the mode of the top may forbid that.
         let top = disk::open_dir_path(dir).map_err(io_error("open", dir))?;
         Ok(Self { dir: dir.to_owned(), top, access })
+    }
+
+    /// Whether there is still time to read.
+    pub(super) fn is_in_time(&self) -> bool {
+        self.access.until().is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Fails where there is not.
+    pub(super) fn require_time(&self) -> Result<()> {
+        if self.is_in_time() { Ok(()) } else { Err(VaultError::OutOfTime) }
     }
 
     /// Where a path is on the host, for errors.

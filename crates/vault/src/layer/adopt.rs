@@ -122,6 +122,8 @@ impl Vault {
         if root == *base {
             return Ok(Adopted { damaged, ..Adopted::captured(root, content, skipped) });
         }
+        // From here on it is faster to go on than to come back.
+        reach.require_time()?;
         // Nobody is to look for content there.
         files.retain(|path, _| !damaged.contains(path));
         let links = Some(self.links_record(base, &written.links_before, &built.links)?);

@@ -105,6 +105,7 @@ impl Scanner<'_> {
         self.add(Vec::new(), stat.map_err(io_error("read", &top))?);
         let mut at = 0;
         while at < self.dirs.len() {
+            self.reach.require_time()?;
             match self.directory(at) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && at > 0 => {}
                 other => other.map_err(io_error("read", &self.reach.host(&self.dirs[at].path)))?,

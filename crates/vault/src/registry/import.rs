@@ -1,4 +1,13 @@
 //! Making a vault of a file that another was exported to.
+//!
+//! The file may come from anybody. It is opened without trust in anything that it defines (`store::Archive::open`), what it would
+//! expand to is computed before it is expanded, every record and every tree is looked at before anything is kept, and what speaks of
+//! the machine that it comes from is left behind: folders above all.
+
+mod declared;
+mod records;
+mod refused;
+mod trees;
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +15,8 @@ use offshoot_host::disk;
 use offshoot_host::lock::DirLock;
 use offshoot_store::{Archive, Id, RefKey, RefRow, StoreError};
 
+use self::declared::Declared;
+use self::refused::{Refused, Vetted};
 use super::{Claimed, Result, VaultRegistry, VaultRegistryError};
 use crate::check::{CheckDepth, CheckReport};
 use crate::error::{VaultError, io_error};
@@ -14,44 +25,66 @@ use crate::refs::{BINDING, Binding};
 use crate::transact::VAULT;
 use crate::vault::{Vault, require_own};
 
+/// A file may expand to this many times its length, or to [`ALWAYS`], whichever is more. Sources and their history come to less than a
+/// tenth of that.
+const TIMES: u64 = 100;
+/// A file may expand to this much, however short it is.
+const ALWAYS: u64 = 1 << 30;
+
+/// How a vault is to be made of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ArchiveOptions<'a> {
+    /// The name of the vault; the one that is recorded in the file where none is given.
+    pub name: Option<&'a str>,
+    /// The most bytes that the files in it may come to; a multiple of the file's length where nothing is said.
+    pub max_size: Option<u64>,
+}
+
 /// A vault that came from a file.
 #[derive(Debug)]
 pub struct FromArchive {
-    /// The vault, open.
+    /// The vault, open. It is bound to no folder.
     pub vault: Vault,
     /// Its name.
     pub name: String,
     /// What was verified.
     pub report: CheckReport,
+    /// The folders that it was bound to where it was exported, the first one first. Nothing was done with them.
+    pub was_bound: Vec<Binding>,
 }
 
 impl VaultRegistry {
-    /// Makes a vault of an exported one, under the name that it had or another. Everything in it is verified before it
-    /// appears; it appears whole or not at all.
-    pub fn import(&self, file: &Path, name: Option<&str>) -> Result<FromArchive> {
+    /// Makes a vault of an exported one. Everything in it is verified before it appears; it appears whole or not at all, and is bound
+    /// to no folder.
+    pub fn import(&self, file: &Path, options: &ArchiveOptions<'_>) -> Result<FromArchive> {
         require_own(&self.dir)?;
         let archive = Archive::open(file).map_err(|error| archive_error(file, error))?;
-        let (id, name) = self.identify(&archive, file, name)?;
-        let bindings = self.free_bindings(&archive, file)?;
-        let further = bindings.len() > 1;
-        let own = bindings.iter().filter(|binding| !binding.git);
-        let folders: Vec<PathBuf> = own.map(Binding::host_path).collect();
+        let (id, name) = self.identify(&archive, file, options.name)?;
+        let was_bound = bindings(&archive, file)?;
+        let limit = match options.max_size {
+            Some(limit) => limit,
+            None => {
+                let length = std::fs::metadata(file).map_err(io_error("stat", file))?.len();
+                length.saturating_mul(TIMES).max(ALWAYS)
+            }
+        };
         self.make_dirs()?;
         let staged = self.vaults().join(format!("{id}.tmp"));
         let lock = DirLock::create(&staged).map_err(io_error("create", &staged))?;
-        let made = self.unpack(&archive, file, &staged, id, &name);
+        let made = self.unpack(&archive, &staged, id, &name, limit);
         let report = match made {
             Ok(report) => report,
-            Err(error) => {
+            Err(refused) => {
                 // The error that stopped the making is the one to report; what is left is cleared by the next heal.
                 drop(disk::remove_tree(&staged));
-                return Err(error);
+                return Err(refused_error(file, refused, limit).into());
             }
         };
-        self.publish(&staged, id, &name, &Claimed { folders: &folders, further })?;
+        let unbound: [PathBuf; 0] = [];
+        self.publish(&staged, id, &name, &Claimed { folders: &unbound, further: false })?;
         drop(lock);
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
-        Ok(FromArchive { vault, name, report })
+        Ok(FromArchive { vault, name, report, was_bound })
     }
 
     /// Which vault it is and what it will be called.
@@ -77,45 +110,26 @@ impl VaultRegistry {
         Ok((id, name))
     }
 
-    /// The host directories that the vault is bound to; none of its own may belong to another here.
-    fn free_bindings(&self, archive: &Archive, file: &Path) -> Result<Vec<Binding>> {
-        let rows = archive.refs(BINDING).map_err(|error| archive_error(file, error))?;
-        let mut bindings = Vec::new();
-        for (id, value) in rows {
-            let key = RefKey { kind: BINDING.to_owned(), id };
-            let row = RefRow { scope: String::new(), name: None, value };
-            let binding = Binding::from_row(&key, &row)?;
-            let dir = binding.host_path();
-            if !binding.git
-                && let Some(id) = self.bound_to(&dir)?
-            {
-                let vault = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
-                return Err(VaultRegistryError::AlreadyBound { dir, vault });
-            }
-            bindings.push(binding);
-        }
-        Ok(bindings)
-    }
-
     fn unpack(
         &self,
         archive: &Archive,
-        file: &Path,
         staged: &Path,
         id: Id,
         name: &str,
-    ) -> Result<CheckReport> {
+        limit: u64,
+    ) -> Vetted<CheckReport> {
+        let declared = Declared::of(archive, limit)?;
         let vault = Vault::create(staged, id, &self.options)?;
-        vault.fill(archive, file).map_err(|error| match error {
-            VaultError::Store(error) => archive_error(file, error),
-            other => other,
-        })?;
+        vault.fill(archive, limit)?;
+        records::leave_behind(&vault)?;
+        records::vet(&vault)?;
+        trees::vet(&vault, &declared, limit)?;
         let report = vault.check(CheckDepth::Content)?;
         if let Some(problem) = report.problems.first() {
-            return Err(bad(file, problem).into());
+            return Err(problem.clone().into());
         }
         if vault.has_strangers()? {
-            return Err(bad(file, "it holds objects that nothing reaches").into());
+            return Err("it holds objects that nothing reaches".to_owned().into());
         }
         vault.record_arrival(name)?;
         offshoot_store::mark_checked(staged);
@@ -124,12 +138,42 @@ impl VaultRegistry {
     }
 }
 
+/// The folders that the vault was bound to, to be told.
+fn bindings(archive: &Archive, file: &Path) -> Result<Vec<Binding>> {
+    let rows = archive.refs(BINDING).map_err(|error| archive_error(file, error))?;
+    let mut bindings = Vec::new();
+    for (id, name, value) in rows {
+        let key = RefKey { kind: BINDING.to_owned(), id };
+        let row = RefRow { scope: String::new(), name, value };
+        let binding = Binding::from_row(&key, &row);
+        bindings.push(binding.map_err(|error| bad(file, &error.to_string()))?);
+    }
+    bindings.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(bindings)
+}
+
+fn refused_error(file: &Path, refused: Refused, limit: u64) -> VaultError {
+    match refused {
+        Refused::Bad(detail) => bad(file, &detail),
+        Refused::TooLarge(bytes) => {
+            VaultError::ArchiveExpands { path: file.to_owned(), bytes, limit }
+        }
+        Refused::Failed(VaultError::Store(error)) => archive_error(file, error),
+        // The tree is what the file said, in the new vault: what is wrong with it is wrong with the file.
+        Refused::Failed(VaultError::Tree(error)) => bad(file, &error.to_string()),
+        Refused::Failed(
+            error @ (VaultError::BadRecord { .. }
+            | VaultError::NoSnapshot(_)
+            | VaultError::NoOperation(_)),
+        ) => bad(file, &error.to_string()),
+        Refused::Failed(error) => error,
+    }
+}
+
 fn archive_error(file: &Path, error: StoreError) -> VaultError {
     match error {
         StoreError::Foreign(path) if path == file => VaultError::NoArchive(path),
-        StoreError::Damaged { path, detail } if path == file => {
-            VaultError::BadArchive { path, detail }
-        }
+        StoreError::Damaged { detail, .. } => bad(file, &detail),
         StoreError::Sqlite { path, source } if path == file => {
             VaultError::BadArchive { path, detail: source.to_string() }
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use offshoot_tree::RootId;
-use offshoot_vault::{CheckDepth, Scope, Vault};
+use offshoot_vault::{ArchiveOptions, CheckDepth, Scope, Vault};
 use rusqlite::Connection;
 
 use crate::mutations::full_vault;
@@ -52,7 +52,7 @@ CREATE INDEX execs_by_workspace ON execs (workspace, id);
 ";
 
 /// Takes the hashes of rows away, as before they were kept.
-fn without_hashes(connection: &Connection, tables: &[&str]) {
+pub(crate) fn without_hashes(connection: &Connection, tables: &[&str]) {
     connection.execute("DELETE FROM meta WHERE key = 'rows'", []).unwrap();
     for table in tables {
         connection.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN sum")).unwrap();
@@ -173,7 +173,7 @@ fn an_export_of_each_older_format_comes_in() {
         }
         assert_eq!(format_of(&exported), format);
         let elsewhere = home_at(&scratch.folder("elsewhere"));
-        let came = elsewhere.import(&exported, None).unwrap();
+        let came = elsewhere.import(&exported, &ArchiveOptions::default()).unwrap();
         assert_eq!(Held::of(&came.vault), before, "format {format}");
         in_order(&came.vault);
         assert_eq!(format_of(&came.vault.dir().join("catalog.db")), 5);
@@ -205,7 +205,8 @@ fn a_damaged_export_of_an_older_format_does_not_come_in() {
         assert!(connection.execute(statement, []).unwrap() > 0, "{statement}");
         drop(connection);
         let folder = scratch.folder("elsewhere");
-        let error = home_at(&folder).import(&exported, None).unwrap_err().to_string();
+        let error =
+            home_at(&folder).import(&exported, &ArchiveOptions::default()).unwrap_err().to_string();
         assert!(error.contains(named), "{statement}: {error}");
         assert!(home_at(&folder).list().unwrap().is_empty(), "{statement}");
     }

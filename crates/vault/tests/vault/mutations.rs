@@ -45,7 +45,7 @@ pub(crate) fn full_vault(scratch: &Scratch) -> Vault {
         base,
         parent: None,
         created_ms: 1,
-        expires_ms: Some(u64::MAX >> 2),
+        expires_ms: Some(4_000_000_000_000),
     };
     let workspace = WorkspaceRecord { id, name: "fix".to_owned(), state };
     let kept = Checkpoint {

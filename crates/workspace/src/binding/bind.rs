@@ -78,10 +78,9 @@ fn move_head(tx: &mut Transaction<'_, '_>, imported: &Imported) -> offshoot_vaul
 }
 
 /// The first name that nothing has yet: as it is, or with a number.
-pub(super) fn numbered(own: &str, suffix: &str, taken: &[Binding]) -> String {
+pub(super) fn numbered(own: &str, suffix: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let first = format!("{own}{suffix}");
     let more = (2..).map(|number| format!("{own}-{number}{suffix}"));
     let mut names = std::iter::once(first.clone()).chain(more);
-    let is_free = |name: &String| !taken.iter().any(|binding| binding.name == *name);
-    names.find(is_free).unwrap_or(first)
+    names.find(|name| !is_taken(name)).unwrap_or(first)
 }

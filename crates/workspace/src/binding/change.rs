@@ -13,6 +13,7 @@ use super::bind::{Bound, NewFolder, bind, numbered};
 use super::bindable::check_folder;
 use super::error::BindingError;
 use super::git::git_name;
+use super::planted::planted;
 use super::service::BindingService;
 use crate::commit::{CommitOptions, Folders};
 use crate::error::{Result, ServiceError};
@@ -33,7 +34,7 @@ pub struct NewBinding<'a> {
 /// A binding that was changed, or is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebound {
-    /// The binding as it was.
+    /// The binding as it was; as it is now where there was none.
     pub before: Binding,
     /// As it is now; none where it is gone.
     pub after: Option<Binding>,
@@ -68,8 +69,8 @@ impl BindingService<'_> {
         let git = is_own_git_directory(before, &directory);
         self.refuse(registry, &directory, new.user_home, before, git)?;
         let name = match new.name {
-            None if git => git_name(before),
-            wanted => free_name(wanted, &directory, before)?,
+            None if git => git_name(self.vault, before)?,
+            wanted => self.free_name(wanted, &directory, before)?,
         };
         match git {
             true => registry.note_further_folder(self.vault)?,
@@ -122,7 +123,8 @@ impl BindingService<'_> {
     }
 
     /// Says that a folder lies elsewhere now, or that the one at its path is the right one, whatever was there before. Nothing is read; the next capture finds what is different there. What was
-    /// interrupted in it is left for later: it may need the folder to be where it is said to be.
+    /// interrupted in it is left for later: it may need the folder to be where it is said to be. A vault that is bound to no first folder
+    /// gets one this way.
     pub fn relocate(
         &self,
         registry: &VaultRegistry,
@@ -131,13 +133,17 @@ impl BindingService<'_> {
         options: &CommitOptions<'_>,
     ) -> Result<Rebound> {
         let _lock = self.vault.lock_folders(Some(options.wait))?;
-        let before = self.find(name)?;
         let directory = open(new.directory)?;
         let bindings = self.vault.bindings()?;
+        let unbound = name == "/" && !bindings.iter().any(Binding::is_first);
+        let before = match unbound {
+            true => Binding::new(Id::random(), "", &directory, Id::random().time_ms()),
+            false => self.find(name)?,
+        };
         let others: Vec<Binding> =
             bindings.iter().filter(|other| other.id != before.id).cloned().collect();
         let stays = directory == before.host_path();
-        if stays && FolderIdentity::of(&directory) == before.identity {
+        if stays && !unbound && FolderIdentity::of(&directory) == before.identity {
             return Ok(Rebound { after: Some(before.clone()), before, operation: None });
         }
         let refused = self.refuse(registry, &directory, new.user_home, &others, before.git);
@@ -156,6 +162,7 @@ impl BindingService<'_> {
             let (from, to) = (display_bytes(&before.path), display_bytes(&after.path));
             let name = shown_name(&before);
             tx.summary(match stays {
+                true if unbound => format!("bind {to}"),
                 true => format!("folder {name} is the one at {to}"),
                 false => format!("folder {name} moved from {from} to {to}"),
             });
@@ -272,23 +279,38 @@ fn open(directory: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The name that was asked for, or one made of the folder's that nothing has yet.
-fn free_name(wanted: Option<&str>, directory: &Path, taken: &[Binding]) -> Result<String> {
-    let is_taken = |name: &str| taken.iter().any(|binding| binding.name == name);
-    if let Some(name) = wanted {
-        check_name(name)?;
-        require_git_directory(name, directory)?;
-        if is_taken(name) {
-            return Err(ServiceError::NameTaken { what: "folder", name: name.to_owned() });
+impl BindingService<'_> {
+    /// The name that was asked for, or one made of the folder's that nothing has yet.
+    fn free_name(
+        &self,
+        wanted: Option<&str>,
+        directory: &Path,
+        bound: &[Binding],
+    ) -> Result<String> {
+        let planted = planted(self.vault)?;
+        let is_bound = |name: &str| bound.iter().any(|binding| binding.name == name);
+        if let Some(name) = wanted {
+            check_name(name)?;
+            require_git_directory(name, directory)?;
+            if is_bound(name) {
+                return Err(ServiceError::NameTaken { what: "folder", name: name.to_owned() });
+            }
+            return match planted.get(name) {
+                Some(place) => {
+                    let (name, place) = (name.to_owned(), place.clone());
+                    Err(BindingError::Planted { name, place }.into())
+                }
+                None => Ok(name.to_owned()),
+            };
         }
-        return Ok(name.to_owned());
+        let is_git = is_git_directory_on_host(directory);
+        // A directory that is called `.git` goes by the name of the one that it is in.
+        let named =
+            directory.ancestors().take(2).find(|path| path.file_name() != Some(".git".as_ref()));
+        let own = named.and_then(Path::file_name).unwrap_or_default();
+        let own = name_from(own.as_encoded_bytes());
+        let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);
+        let suffix = if is_git { GIT_SUFFIX } else { "" };
+        Ok(numbered(own, suffix, |name| is_bound(name) || planted.contains_key(name)))
     }
-    let is_git = is_git_directory_on_host(directory);
-    // A directory that is called `.git` goes by the name of the one that it is in.
-    let named =
-        directory.ancestors().take(2).find(|path| path.file_name() != Some(".git".as_ref()));
-    let own = named.and_then(Path::file_name).unwrap_or_default();
-    let own = name_from(own.as_encoded_bytes());
-    let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);
-    Ok(numbered(own, if is_git { GIT_SUFFIX } else { "" }, taken))
 }

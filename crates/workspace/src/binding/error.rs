@@ -54,6 +54,14 @@ pub enum BindingError {
         /// Whether nothing in it would be missed; only where it has this very folder, and one that is gone is said to be there.
         unused: Option<bool>,
     },
+    /// There are files in the vault that the folder would get with the next commit, although they never were in a folder.
+    #[error("{place} has files in .offshoot/bound/{name} that never were in a folder of that name")]
+    Planted {
+        /// The name that was asked for.
+        name: String,
+        /// What has them.
+        place: String,
+    },
     /// The first folder is the top of the tree.
     #[error("the vault was made from this folder, which is the top of its tree")]
     First,

@@ -10,6 +10,7 @@ use super::bind::{NewFolder, bind, numbered};
 use super::bindable::check_bindable;
 use super::git_directory::{GitDirectory, GitUnboundReason, UnboundGitDirectory};
 use super::host::shared_directories;
+use super::planted::planted;
 use super::service::BindingService;
 use crate::commit::{CommitOptions, Folders};
 use crate::error::{Result, ServiceError};
@@ -155,7 +156,7 @@ pub(crate) fn take(
         folders.look_again()?;
         return bound(vault, binding, false);
     }
-    let name = git_name(folders.bindings());
+    let name = git_name(vault, folders.bindings())?;
     let new = NewFolder { name: &name, directory: &directory, git: true };
     match bind(vault, actor, &new, folders.bindings(), &options.import) {
         Ok(made) => {
@@ -197,10 +198,13 @@ fn relocate(vault: &Vault, actor: &Actor, before: &Binding, directory: &Path) ->
 }
 
 /// The name of the first folder's git directory: after the folder.
-pub(super) fn git_name(bindings: &[Binding]) -> String {
+pub(super) fn git_name(vault: &Vault, bindings: &[Binding]) -> Result<String> {
+    let planted = planted(vault)?;
     let first = bindings.first().map(Binding::host_path).unwrap_or_default();
     let own = offshoot_vault::name_from(first.file_name().unwrap_or_default().as_encoded_bytes());
-    numbered(own.trim_end_matches(GIT_SUFFIX), GIT_SUFFIX, bindings)
+    let is_bound = |name: &str| bindings.iter().any(|binding| binding.name == name);
+    let is_taken = |name: &str| is_bound(name) || planted.contains_key(name);
+    Ok(numbered(own.trim_end_matches(GIT_SUFFIX), GIT_SUFFIX, is_taken))
 }
 
 /// What a command in a workspace must know: that what it commits is lost.

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::time::Instant;
 
 use offshoot_sandbox::Keeper;
 use offshoot_vault::Access;
@@ -32,10 +33,18 @@ impl Access for LeftoverAccess {
 }
 
 /// Opens through the init, which has the capabilities of the user namespace.
-pub(super) struct KeeperAccess<'a>(pub(super) &'a Keeper);
+pub(super) struct KeeperAccess<'a> {
+    pub(super) keeper: &'a Keeper,
+    /// Until when there is time for what was written.
+    pub(super) until: Option<Instant>,
+}
 
 impl Access for KeeperAccess<'_> {
     fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
-        self.0.open(path, flags)
+        self.keeper.open(path, flags)
+    }
+
+    fn until(&self) -> Option<Instant> {
+        self.until
     }
 }

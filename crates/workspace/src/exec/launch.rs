@@ -11,6 +11,7 @@ use offshoot_sandbox::{
 use offshoot_store::ProcessMark;
 use offshoot_vault::Vault;
 
+use super::disk::DiskBefore;
 use crate::error::{Result, ServiceError};
 
 /// What a command works on, and where it sees it.
@@ -28,6 +29,8 @@ pub(super) struct Wanted {
     pub(super) covered: Option<PathBuf>,
     /// Others can join the command.
     pub(super) joinable: bool,
+    /// It is limited how much it may add to the disk.
+    pub(super) disk_limited: bool,
 }
 
 impl Wanted {
@@ -48,6 +51,8 @@ impl Wanted {
 pub(super) struct Launched<'v> {
     pub(super) session: MountSession<'v>,
     pub(super) running: Running,
+    /// What is watched, with what was there before the command, where it is limited how much that may add.
+    pub(super) disk: Option<DiskBefore>,
     /// What is not as one may expect.
     pub(super) warnings: Vec<String>,
 }
@@ -67,8 +72,8 @@ pub(super) fn launch<'v>(
                 warnings.push(fallen_back(driver, *other, &error));
             }
             (launched, _) => {
-                let (session, running) = launched?;
-                return Ok(Launched { session, running, warnings });
+                let (session, running, disk) = launched?;
+                return Ok(Launched { session, running, disk, warnings });
             }
         }
     }
@@ -85,10 +90,10 @@ fn launch_with<'v>(
     wanted: &Wanted,
     driver: &'static dyn Driver,
     spec: &mut Spec,
-) -> Result<(MountSession<'v>, Running)> {
+) -> Result<(MountSession<'v>, Running, Option<DiskBefore>)> {
     let mut session = MountSession::prepare(vault, &wanted.mount, driver)?;
     match start(&mut session, wanted, spec) {
-        Ok(running) => Ok((session, running)),
+        Ok((running, disk)) => Ok((session, running, disk)),
         Err(error) => {
             session.discard();
             Err(error)
@@ -96,12 +101,20 @@ fn launch_with<'v>(
     }
 }
 
-fn start(session: &mut MountSession<'_>, wanted: &Wanted, spec: &mut Spec) -> Result<Running> {
+fn start(
+    session: &mut MountSession<'_>,
+    wanted: &Wanted,
+    spec: &mut Spec,
+) -> Result<(Running, Option<DiskBefore>)> {
     spec.workspace.files = files(session.show()?);
+    let output = session.output_file();
+    let disk = output.parent().filter(|_| wanted.disk_limited).map(DiskBefore::of);
     // Without one nobody can join, and the command is all right.
     spec.door = wanted.joinable.then(|| make_door(&session.door()).ok()).flatten();
     // Before anything runs: what has no note was written by no command.
-    launch_noted(spec, &mut |init| -> Result<()> { Ok(session.note(ProcessMark::of(init))?) })
+    let running =
+        launch_noted(spec, &mut |init| -> Result<()> { Ok(session.note(ProcessMark::of(init))?) })?;
+    Ok((running, disk))
 }
 
 /// What the sandbox mounts for what a driver shows.

@@ -27,6 +27,8 @@ pub struct RuntimeOptions {
     pub hidden: Vec<PathBuf>,
     /// What a command may use.
     pub limits: Limits,
+    /// How many bytes a command may add to its workspace.
+    pub max_disk: Option<u64>,
     /// Directories of lower layers can be renamed.
     pub broker: bool,
     /// How many bytes of each output are kept.

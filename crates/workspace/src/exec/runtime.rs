@@ -2,12 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, candidates};
 use offshoot_profile::Profile;
-use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network};
-use offshoot_sandbox::{InForce, Renames, Requests, SandboxError, Signals};
+use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network, ResourceLimit};
+use offshoot_sandbox::{Cancel, InForce, Renames, Requests, SandboxError, Signals};
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_vault::{
     Binding, ExecNote, UpperOwner, Vault, VaultError, WorkspaceLock, WorkspaceRecord,
@@ -18,6 +19,7 @@ use super::caches::{self, CacheQuestion, ExecCaches};
 use super::check::{Start, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
+use super::disk::{DiskBefore, DiskWatch};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
@@ -158,7 +160,7 @@ impl<'a> ProxyRuntime<'a> {
         }
         let Execution { request, result } = execution;
         let launched = executor.start(self.vault, request, &wanted, (&sight, mounts), result);
-        let Launched { mut session, running, warnings } = launched.inspect_err(|error| {
+        let Launched { mut session, running, disk, warnings } = launched.inspect_err(|error| {
             if not_executed(error).is_some() {
                 execution.result.state = State::Executing;
             }
@@ -172,6 +174,7 @@ impl<'a> ProxyRuntime<'a> {
         observer.started(&execution.result);
         let log = session.output_file();
         let Execution { request, result } = execution;
+        let watch = disk.and_then(|disk| self.watch_disk(request, disk));
         let ended = match executor.finish(running, request, observer, log, result) {
             Ok(ended) => ended,
             Err(error) => {
@@ -179,6 +182,14 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
+        if let Some(added) = watch.and_then(DiskWatch::end) {
+            execution.result.limit_reached = Some(ResourceLimit::Disk);
+            execution.result.interrupted = false;
+            drop(ended);
+            session.abandon();
+            let limit = self.options.max_disk.unwrap_or(0);
+            return Err(ServiceError::DiskLimit { added, limit });
+        }
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
         let unseen = unseen::warning(&execution.result, &folders, &sight);
         execution.result.warnings.extend(unseen);
@@ -191,6 +202,14 @@ impl<'a> ProxyRuntime<'a> {
             keep_caches(caches, &mut execution.result);
         }
         Ok(())
+    }
+
+    /// Watches how much a command writes, where that is limited.
+    fn watch_disk(&self, request: &mut ExecutionRequest, disk: DiskBefore) -> Option<DiskWatch> {
+        let limit = self.options.max_disk?;
+        // Without one it is only looked at in the end.
+        request.cancel = request.cancel.take().or_else(|| Cancel::new().ok().map(Arc::new));
+        Some(DiskWatch::start(disk, limit, request.cancel.clone()))
     }
 
     /// Where the folders of the vault are.
@@ -412,7 +431,8 @@ impl<'a> ProxyRuntime<'a> {
             note,
         };
         let joinable = request.session && !request.read_only;
-        Ok(Wanted { mount, driver, target, folders, covered, joinable })
+        let disk_limited = self.options.max_disk.is_some() && !request.read_only;
+        Ok(Wanted { mount, driver, target, folders, covered, joinable, disk_limited })
     }
 
     /// Says why it failed, and records it where that is still possible.

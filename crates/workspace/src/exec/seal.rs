@@ -1,8 +1,8 @@
 //! Taking what a command changed, and recording the exec: all in one transaction.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use offshoot_mount::{After, Captured, MountSession};
+use offshoot_mount::{After, Captured, MountError, MountSession};
 use offshoot_policy::Verdict;
 use offshoot_protocol::{CheckpointMode, ExecState as State, PolicyDecision};
 use offshoot_sandbox::Ended;
@@ -29,6 +29,9 @@ use crate::wire::{skip_reason, stored_envelope};
 /// At most so many things that are not kept are named one by one.
 const MOST_NAMED: usize = 10;
 
+/// However late a command ends, what it wrote has this long to be read and kept.
+const SEAL_AT_LEAST: Duration = Duration::from_secs(10);
+
 /// What is said where policy was wrong in the direction in which it must not be.
 const MISJUDGED: &str = "policy took this command for one that only reads, and it changed files; there is a checkpoint \
                          to come back to";
@@ -51,8 +54,13 @@ impl ProxyRuntime<'_> {
                 None
             }
             false => {
-                let access = KeeperAccess(&ended.keeper);
-                Some(session.capture(&After { busy: ended.busy, access: &access })?)
+                let until = seal_until(execution.request, &ended);
+                let access = KeeperAccess { keeper: &ended.keeper, until };
+                let captured = session.capture(&After { busy: ended.busy, access: &access });
+                if let Err(MountError::Vault(VaultError::OutOfTime)) = &captured {
+                    execution.result.timed_out = true;
+                }
+                Some(captured?)
             }
         };
         ended.keeper.release();
@@ -248,6 +256,12 @@ impl ProxyRuntime<'_> {
         };
         tx.add_exec(&record, result.stdout(), result.stderr())
     }
+}
+
+/// Until when what a command wrote must be read: for as long as its time lasts, and a little longer for one that used all of it.
+fn seal_until(request: &ExecutionRequest, ended: &Ended) -> Option<Instant> {
+    let left = request.timeout.duration()?.saturating_sub(ended.duration);
+    Some(Instant::now() + left.max(SEAL_AT_LEAST))
 }
 
 /// What the audit event says of an exec.

@@ -151,8 +151,8 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         state: result.state,
         failed_in: result.failed_in,
         timed_out: result.timed_out,
-        interrupted: result.interrupted,
         limit_reached: result.limit_reached,
+        interrupted: result.interrupted,
         durability: match changed && result.after.is_some() {
             true => Durability::Flushed,
             false => Durability::None,

@@ -36,10 +36,10 @@ impl Answer {
     ) -> Result<Live<'a>> {
         let silent = !self.form.is_text() || context.output.is_quiet();
         let offline = ask.net == Network::None && !ask.asked;
-        Live::new(self.form, context.config().ui.progress, silent, (offline, ask.shell), ready)
-            .map_err(|error| {
-                CliError::new(ExitCode::Failure, format!("cannot pass output on: {error}"))
-            })
+        let told = (offline, ask.shell, ask.raw);
+        Live::new(self.form, context.config().ui.progress, silent, told, ready).map_err(|error| {
+            CliError::new(ExitCode::Failure, format!("cannot pass output on: {error}"))
+        })
     }
 
     /// Watches for signals while the vault of a folder is made; what is then said has the form that was asked for.

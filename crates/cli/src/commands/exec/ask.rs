@@ -38,6 +38,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) patch: bool,
     /// Whether to keep what it prints.
     pub(crate) record: bool,
+    /// Whether what it prints reaches a terminal as it is.
+    pub(crate) raw: bool,
 }
 
 /// What a command reads.

@@ -47,5 +47,8 @@ pub(super) fn line(reached: ResourceLimit, result: &ExecutionResult) -> String {
             let shown = render::bytes(number(limits.file_size));
             format!("reached the file size limit of {shown}{killed}; exec.max_file_size raises it")
         }
+        ResourceLimit::Disk => {
+            format!("added more to the workspace than it may{killed}; exec.max_disk raises that")
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! What an exec prints while it runs.
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecutionObserver, ExecutionResult, Room, Signals, Stream};
+use offshoot_engine::text::{Passes, TerminalText};
 use offshoot_protocol::{ExecEventDoc, Text, When};
 
 use super::form::{Form, event_line};
@@ -60,6 +62,8 @@ pub(super) struct Live<'a> {
     told: usize,
     sealing: Option<Patience>,
     writer: Writer,
+    /// What makes output harmless, by stream, where that leads to a terminal and the command has none of its own.
+    harmless: [Option<TerminalText>; 2],
 }
 
 impl<'a> Live<'a> {
@@ -67,10 +71,14 @@ impl<'a> Live<'a> {
         form: Form,
         progress: When,
         silent: bool,
-        (offline, shell): (bool, bool),
+        (offline, shell, raw_output): (bool, bool, bool),
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     ) -> Result<Self, std::io::Error> {
         let (terminal, raw, printed) = (false, None, Printed::Lines);
+        let at_terminal = [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()];
+        let harmless = at_terminal.map(|at_terminal| {
+            (at_terminal && !raw_output && form.is_text()).then(|| TerminalText::new(Passes::Line))
+        });
         Ok(Self {
             ready,
             form,
@@ -84,13 +92,15 @@ impl<'a> Live<'a> {
             told: 0,
             sealing: None,
             writer: Writer::new()?,
+            harmless,
         })
     }
 
     /// Gives the terminal back, stops showing progress, and waits for the readers: not for long where the command was ended, and not
     /// where this process is asked to end. What became of what was printed, and how many warnings were told.
-    pub(super) fn end(self, was_ended: bool, signals: Option<&Signals>) -> (Written, usize) {
-        drop(self.sealing);
+    pub(super) fn end(mut self, was_ended: bool, signals: Option<&Signals>) -> (Written, usize) {
+        drop(self.sealing.take());
+        self.release();
         let deadline = was_ended.then(|| Instant::now() + LAST_WORDS);
         let settled = self.writer.settle(|| {
             deadline.is_none_or(|deadline| Instant::now() < deadline)
@@ -101,6 +111,16 @@ impl<'a> Live<'a> {
         let _asked = signals.is_some_and(Signals::ask_to_end);
         let failed = self.writer.failed();
         (Written { printed: self.printed, failed, unread: !settled }, self.told)
+    }
+
+    /// Writes what was held back until more of it would come.
+    fn release(&mut self) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let rest = self.harmless[stream as usize].as_mut().map(TerminalText::finish);
+            if let Some(bytes) = rest.filter(|rest| !rest.is_empty()) {
+                self.writer.write(Piece { stream, to: stream, bytes, takes: 0 });
+            }
+        }
     }
 
     /// Has what was printed so far appear before what is said next; whether it did.
@@ -158,6 +178,8 @@ impl ExecutionObserver for Live<'_> {
         self.terminal = result.terminal;
         if self.terminal {
             self.writer.at_terminal();
+            // What works on a whole screen has to reach it as it is.
+            self.harmless = [None, None];
         }
         if self.form == Form::Person && !self.silent {
             // Who works there for an hour wants to know now where that is.
@@ -220,7 +242,9 @@ impl ExecutionObserver for Live<'_> {
                 self.event(stream, &ExecEventDoc::Stderr { data: Text::new(bytes) }, takes);
             }
             (Form::People | Form::Person, _) => {
-                self.writer.write(Piece { stream, to: stream, bytes: bytes.to_vec(), takes });
+                let shown = self.harmless[stream as usize].as_mut().map(|text| text.push(bytes));
+                let bytes = shown.unwrap_or_else(|| bytes.to_vec());
+                self.writer.write(Piece { stream, to: stream, bytes, takes });
             }
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult, ExecutionWorkspace};
 use offshoot_engine::policy::{Verdict, suggestion};
-use offshoot_protocol::{ErrorBody, Hint};
+use offshoot_protocol::{ErrorBody, ExecState, Hint};
 
 use super::closing::{Closing, has_run};
 use super::discarded;
@@ -122,7 +122,8 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         text.push_str(&error(body));
     }
     let mut line = |line: String| text.push_str(&format!("{line}\n"));
-    if result.timed_out {
+    // Where the time ended later, the error says that.
+    if result.timed_out && result.failed_in != Some(ExecState::Sealing) {
         let limit = &closing.limit;
         let longer = closing.longer.as_ref().map(|option| format!("; for longer: {option}"));
         let longer = longer.unwrap_or_default();

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 use offshoot_engine::file::{Body, Entry, EntryKind, VaultPath};
+use offshoot_engine::text::Passes;
 use offshoot_engine::text::display_bytes;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
@@ -40,6 +41,9 @@ pub(crate) struct CatArgs {
     /// Path
     #[arg(add = complete::paths())]
     path: OsString,
+    /// Print control characters as they are, also to a terminal
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
     #[command(flatten)]
     at: AtArgs,
 }
@@ -140,7 +144,10 @@ pub(super) fn cat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()
         return Ok(wire::written(content)?);
     }
     context.output.print_notes();
-    context.output.stream(|out| Ok(file.reader.copy_to(out, Path::new("standard output"))?))
+    let passes = (!args.raw).then_some(Passes::Nothing);
+    context
+        .output
+        .stream(passes, |out| Ok(file.reader.copy_to(out, Path::new("standard output"))?))
 }
 
 pub(super) fn tree(args: &TreeArgs, context: &Context, vault: &Vault) -> Result<()> {

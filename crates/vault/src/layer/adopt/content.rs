@@ -32,7 +32,12 @@ pub(super) fn hash_files(reach: &Reach<'_>, dirs: &[UpperDir]) -> Result<HashMap
     let files = all.filter(|(_, entry)| matches!(entry.kind, Kind::File(_)));
     let paths: Vec<Vec<u8>> = files.map(|(dir, entry)| join(&dir.path, &entry.name)).collect();
     let hash = |path: Vec<u8>| {
-        let hashed = hash(reach, &path).map_err(io_error("read", &reach.host(&path)))?;
+        let hashed = match hash(reach, &path) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                reach.require_time().and(Err(io_error("read", &reach.host(&path))(error)))?
+            }
+            hashed => hashed.map_err(io_error("read", &reach.host(&path)))?,
+        };
         Ok((path, hashed))
     };
     if paths.len() < FEW {
@@ -44,7 +49,7 @@ pub(super) fn hash_files(reach: &Reach<'_>, dirs: &[UpperDir]) -> Result<HashMap
 fn hash(reach: &Reach<'_>, path: &[u8]) -> io::Result<Hashed> {
     let Opened { fd, closed } = reach.open(path, OFlags::RDONLY)?;
     let file = File::from(fd);
-    let blob = BlobId::of_file(&file)?;
+    let blob = BlobId::of_file_while(&file, &|| reach.is_in_time())?;
     Ok(Hashed { blob, size: file.metadata()?.len(), closed })
 }
 

@@ -6,7 +6,7 @@ use offshoot_needs::needs;
 use offshoot_tree::ConflictKind;
 use offshoot_tree::conflicts::texts_with_markers;
 use offshoot_tree::{Body, ConflictRecord, Entry, RootId, VaultPath};
-use offshoot_vault::{CheckDepth, Vault};
+use offshoot_vault::{ArchiveOptions, CheckDepth, Vault};
 use rusqlite::{Connection, params};
 
 use super::support::{Place, texts};
@@ -139,7 +139,7 @@ fn sides_outlive_collection_packing_and_moving_house() {
     let scratch = Scratch::new();
     let archive = scratch.path().join("archive");
     place.vault.export_archive(&archive, "v").unwrap();
-    let other = home_at(scratch.path()).import(&archive, None).unwrap().vault;
+    let other = home_at(scratch.path()).import(&archive, &ArchiveOptions::default()).unwrap().vault;
     check(&other);
 }
 
