@@ -1,0 +1,14 @@
+//! The allow-listing proxy that is the only way out of the network namespace of a command.
+//!
+//! [`Egress::start`] takes sockets that lie in that namespace and accepts on them from outside. A client reaches it as a proxy
+//! (HTTP, CONNECT, SOCKS5), or without knowing: a made-up name server answers with made-up addresses, and listeners at the
+//! allowed ports take whatever connects to those. Names are resolved here alone, once a connection, and the address
+//! that was checked is the one that is used. The page `docs/design/egress.md` has the whole of it.
+
+mod host;
+mod ranges;
+mod rules;
+
+pub use host::{Host, HostError};
+pub use ranges::{Cidr, CidrError};
+pub use rules::{DEFAULT_PORTS, NetGroup, NetRule, NetRules, RuleError, Target, groups};
