@@ -53,7 +53,9 @@ impl Credentials {
                 Err(EgressError::Credential { host: credential.host.to_string(), problem })
             };
             if !is_token(&credential.header) {
-                return fail("the name of the header has other characters than letters, digits and hyphens");
+                return fail(
+                    "the name of the header has other characters than letters, digits and hyphens",
+                );
             }
             if FRAMING.iter().any(|name| name.eq_ignore_ascii_case(&credential.header)) {
                 return fail("the header belongs to the connection, not to the request");
@@ -63,7 +65,9 @@ impl Credentials {
                 return fail("the value is empty or has spaces around it");
             }
             if !value.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
-                return fail("the value has line breaks or other characters that no header can hold");
+                return fail(
+                    "the value has line breaks or other characters that no header can hold",
+                );
             }
         }
         Ok(Self { list })
@@ -75,23 +79,27 @@ impl Credentials {
         host: &'a Host,
         encrypted: bool,
     ) -> impl Iterator<Item = &'a Credential> {
-        self.list
-            .iter()
-            .filter(move |credential| credential.host == *host && (encrypted || credential.plain_http))
-    }
-
-    /// Whether a host has any.
-    pub(crate) fn has(&self, host: &Host) -> bool {
-        self.list.iter().any(|credential| credential.host == *host)
+        self.list.iter().filter(move |credential| {
+            credential.host == *host && (encrypted || credential.plain_http)
+        })
     }
 }
 
 /// Headers by which a connection is cut into messages: nobody may set those.
-const FRAMING: &[&str] =
-    &["connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"];
+const FRAMING: &[&str] = &[
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 #[cfg(test)]
@@ -107,17 +115,29 @@ mod tests {
     fn nobody_sees_a_secret() {
         let all = Credentials::new(vec![credential("authorization", "Bearer hush")]).unwrap();
         assert!(!format!("{all:?}").contains("hush"));
-        let error = Credentials::new(vec![credential("authorization", "hush\r\nx: y")]).unwrap_err();
+        let error =
+            Credentials::new(vec![credential("authorization", "hush\r\nx: y")]).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("hush"));
     }
 
     #[test]
     fn only_headers_are_taken() {
         for (header, value) in [
-            ("", "a"), ("a b", "a"), ("a:", "a"), ("host", "a"), ("Transfer-Encoding", "a"), ("a", ""), ("a", " b"),
-            ("a", "b\n"), ("a", "b\0"), ("a", "é"),
+            ("", "a"),
+            ("a b", "a"),
+            ("a:", "a"),
+            ("host", "a"),
+            ("Transfer-Encoding", "a"),
+            ("a", ""),
+            ("a", " b"),
+            ("a", "b\n"),
+            ("a", "b\0"),
+            ("a", "é"),
         ] {
-            assert!(Credentials::new(vec![credential(header, value)]).is_err(), "{header}: {value}");
+            assert!(
+                Credentials::new(vec![credential(header, value)]).is_err(),
+                "{header}: {value}"
+            );
         }
     }
 

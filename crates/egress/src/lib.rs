@@ -5,10 +5,31 @@
 //! allowed ports take whatever connects to those. Names are resolved here alone, once a connection, and the address
 //! that was checked is the one that is used. The page `docs/design/egress.md` has the whole of it.
 
+mod credentials;
+mod dns;
+mod egress;
+mod error;
 mod host;
+mod http;
+mod limits;
+mod lookup;
+mod made_up;
+mod opaque;
 mod ranges;
+mod record;
 mod rules;
+mod socks;
+mod state;
+mod tls;
+mod tunnel;
+mod wire;
 
+pub use credentials::{Credential, Credentials, Secret};
+pub use egress::{Egress, EgressOptions, EgressSockets, Inspection};
+pub use error::EgressError;
 pub use host::{Host, HostError};
+pub use limits::EgressLimits;
+pub use lookup::{NameLookup, SystemLookup};
 pub use ranges::{Cidr, CidrError};
+pub use record::{Connection, ConnectionListener, EgressReport, Refusal, RefusedHost, Route};
 pub use rules::{DEFAULT_PORTS, NetGroup, NetRule, NetRules, RuleError, Target, groups};

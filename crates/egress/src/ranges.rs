@@ -36,6 +36,20 @@ impl Cidr {
         Self::new(address, bits(address))
     }
 
+    /// Its first address.
+    pub fn base(&self) -> IpAddr {
+        self.base
+    }
+
+    /// The number of bits that all its addresses share.
+    pub fn length(&self) -> u8 {
+        self.length
+    }
+
+    /// 198.18.0.0/15, which no network routes: where made-up addresses are taken from.
+    pub(crate) const BENCHMARKS: Self =
+        Self { base: IpAddr::V4(Ipv4Addr::new(198, 18, 0, 0)), length: 15 };
+
     /// Whether an address lies in it.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.base.is_ipv4() == address.is_ipv4() && masked(address, self.length) == self.base

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -59,12 +60,16 @@ impl Refusal {
     pub fn message(&self, host: &str) -> String {
         match self {
             Self::NotAllowed => format!("{host} is not allowed"),
-            Self::Request => format!("this request to {host} is not allowed: see the methods and paths of its rule"),
+            Self::Request => format!(
+                "this request to {host} is not allowed: see the methods and paths of its rule"
+            ),
             Self::Address(what) => format!("{host} leads to {what}, which is not listed"),
             Self::Disagrees(what) => format!("connection to {host} refused: {what}"),
             Self::Malformed(what) => format!("malformed request: {what}"),
             Self::Opaque => {
-                format!("the rule for {host} limits methods or paths, and encrypted or unknown traffic cannot be checked")
+                format!(
+                    "the rule for {host} limits methods or paths, and encrypted or unknown traffic cannot be checked"
+                )
             }
             Self::Limit(what) => format!("limit reached: {what}"),
             Self::Unsupported(what) => format!("not supported: {what}"),
@@ -133,13 +138,13 @@ pub struct EgressReport {
 }
 
 /// Told of every connection when it ends, from a thread of the proxy: it must not wait for anything.
-pub type Listening = Arc<dyn Fn(&Connection) + Send + Sync>;
+pub type ConnectionListener = Arc<dyn Fn(&Connection) + Send + Sync>;
 
 /// Where records are kept.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     inner: Arc<Mutex<Inner>>,
-    listening: Option<Listening>,
+    listener: Option<ConnectionListener>,
     limit: usize,
 }
 
@@ -150,8 +155,8 @@ struct Inner {
 }
 
 impl Ledger {
-    pub(crate) fn new(limit: usize, listening: Option<Listening>) -> Self {
-        Self { inner: Arc::default(), listening, limit }
+    pub(crate) fn new(limit: usize, listener: Option<ConnectionListener>) -> Self {
+        Self { inner: Arc::default(), listener, limit }
     }
 
     /// Starts the record of a connection, which is kept when it is dropped.
@@ -169,7 +174,8 @@ impl Ledger {
             down: 0,
             refusal: None,
         };
-        Record { connection, since: Instant::now(), ledger: self.clone() }
+        let counters = Arc::default();
+        Record { connection, counters, since: Instant::now(), ledger: self.clone(), kept: true }
     }
 
     /// All that was recorded so far.
@@ -180,8 +186,8 @@ impl Ledger {
     }
 
     fn keep(&self, connection: Connection) {
-        if let Some(listening) = &self.listening {
-            listening(&connection);
+        if let Some(listener) = &self.listener {
+            listener(&connection);
         }
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let inner = &mut *inner;
@@ -227,14 +233,28 @@ fn bare(host: &Host) -> String {
     }
 }
 
+/// Bytes of a connection that goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) up: AtomicU64,
+    pub(crate) down: AtomicU64,
+}
+
 /// The record of a connection that goes on. It is kept when dropped, so that no connection is without one.
 pub(crate) struct Record {
     pub(crate) connection: Connection,
+    pub(crate) counters: Arc<Counters>,
     since: Instant,
     ledger: Ledger,
+    kept: bool,
 }
 
 impl Record {
+    /// Keeps nothing of it: what happens on the connection has records of its own.
+    pub(crate) fn discard(mut self) {
+        self.kept = false;
+    }
+
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         self.connection.refusal = Some(refusal);
     }
@@ -248,6 +268,11 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
+        if !self.kept {
+            return;
+        }
+        self.connection.up += self.counters.up.load(Ordering::Relaxed);
+        self.connection.down += self.counters.down.load(Ordering::Relaxed);
         let millis = self.since.elapsed().as_millis();
         self.connection.millis = u64::try_from(millis).unwrap_or(u64::MAX);
         self.ledger.keep(self.connection.clone());
@@ -279,8 +304,11 @@ mod tests {
         let report = ledger.report();
         assert_eq!(report.connections.len(), 8);
         assert_eq!(report.up, 8);
-        let told: Vec<_> =
-            report.refused.iter().map(|r| (r.host.to_string(), r.times, r.flag.as_deref())).collect();
+        let told: Vec<_> = report
+            .refused
+            .iter()
+            .map(|r| (r.host.to_string(), r.times, r.flag.as_deref()))
+            .collect();
         assert_eq!(
             told,
             [
