@@ -79,7 +79,7 @@ async fn serve_connection(mut client: TcpStream, state: &State) -> io::Result<()
 }
 
 /// The answer to a packet; none to what is no question, so that two servers never talk to each other.
-fn answer(packet: &[u8], state: &State) -> Option<Vec<u8>> {
+pub(crate) fn answer(packet: &[u8], state: &State) -> Option<Vec<u8>> {
     let question = Question::parse(packet)?;
     let (answer, refusal) = decide(&question, state);
     if let Some(refusal) = refusal {

@@ -9,6 +9,8 @@ mod credentials;
 mod dns;
 mod egress;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod host;
 mod http;
 mod limits;

@@ -51,7 +51,7 @@ impl MadeUp {
     /// The name that an address was made up for.
     pub(crate) fn name_of(&self, address: IpAddr) -> Option<String> {
         let IpAddr::V4(address) = address.to_canonical() else { return None };
-        let index = address.to_bits().checked_sub(self.base + 1)?;
+        let index = address.to_bits().checked_sub(self.base)?.checked_sub(1)?;
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.names.get(usize::try_from(index).ok()?).cloned()
     }

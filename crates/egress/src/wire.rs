@@ -69,7 +69,7 @@ impl Source {
 
     /// Marks bytes as used.
     pub(crate) fn consume(&mut self, count: usize) {
-        self.start = self.ahead.len().min(self.start + count);
+        self.start = self.ahead.len().min(self.start.saturating_add(count));
         if self.start == self.ahead.len() {
             self.ahead = Vec::new();
             self.start = 0;

@@ -39,6 +39,7 @@ pub const FEATURES: &[Feature] = &[
     Feature::Program("bash"),
     Feature::Program("cc"),
     Feature::Program("chattr"),
+    Feature::Program("curl"),
     Feature::Program("dash"),
     Feature::Program("fish"),
     Feature::Program("gcc"),

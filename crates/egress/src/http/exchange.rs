@@ -296,14 +296,15 @@ async fn read_head(server: &mut Source, limits: &EgressLimits) -> Result<Respons
         let ahead = server.ahead();
         // Servers that end lines in other ways are not helped: nothing that is usual does so.
         let end = ahead.get(searched..).and_then(|rest| find(rest, b"\r\n\r\n"));
-        if let Some(end) = end.map(|end| searched + end + 4) {
-            let answer = parse_response(&ahead[..end])
-                .map_err(|problem| Failure::Answer(problem.to_owned()))?;
+        let end = end.map(|end| searched + end + 4);
+        if end.unwrap_or(ahead.len()) > limits.head_size {
+            return Err(Failure::Answer("the head of its answer is too long".to_owned()));
+        }
+        if let Some(end) = end {
+            let answer = parse_response(&ahead[..end]);
+            let answer = answer.map_err(|problem| Failure::Answer(problem.to_owned()))?;
             server.consume(end);
             return Ok(answer);
-        }
-        if ahead.len() > limits.head_size {
-            return Err(Failure::Answer("the head of its answer is too long".to_owned()));
         }
         searched = ahead.len().saturating_sub(3);
         let heard = !ahead.is_empty();

@@ -1,0 +1,1 @@
+//! A network namespace whose only way out is the proxy.
