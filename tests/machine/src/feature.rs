@@ -45,6 +45,7 @@ pub const FEATURES: &[Feature] = &[
     Feature::Program("gcc"),
     Feature::Program("git"),
     Feature::Program("hg"),
+    Feature::Program("ip"),
     Feature::Program("less"),
     Feature::Program("make"),
     Feature::Program("mvn"),
