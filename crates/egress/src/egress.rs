@@ -26,6 +26,7 @@ use crate::rules::NetRules;
 use crate::socks;
 use crate::state::State;
 use crate::tls::{Authority, Client};
+use crate::walls::EgressWalls;
 use crate::wire::Duplex;
 
 /// How many names are looked up at once.
@@ -45,13 +46,6 @@ pub struct EgressSockets {
     pub names_tcp: Option<net::TcpListener>,
 }
 
-/// Looking into TLS, by a certificate authority that the command is made to trust.
-#[derive(Clone, Debug, Default)]
-pub struct Inspection {
-    /// The certificates (DER) that servers are checked against; those of the system where there are none.
-    pub roots: Option<Vec<Vec<u8>>>,
-}
-
 /// What a proxy is to do.
 #[derive(Clone)]
 pub struct EgressOptions {
@@ -61,8 +55,13 @@ pub struct EgressOptions {
     pub credentials: Credentials,
     /// What it may cost.
     pub limits: EgressLimits,
-    /// Whether TLS is looked into.
-    pub inspection: Option<Inspection>,
+    /// Whether TLS is looked into, by a certificate authority that the command is made to trust.
+    pub inspect: bool,
+    /// The certificates (DER) that servers are checked against where the proxy speaks TLS with them; those of the system if
+    /// none are given.
+    pub roots: Option<Vec<Vec<u8>>>,
+    /// The checks beside the allow-list.
+    pub walls: EgressWalls,
     /// How names are resolved.
     pub lookup: Arc<dyn NameLookup>,
     /// Where made-up addresses are taken from: a range of IPv4 that leads to the `direct` sockets. 198.18.0.0/15 if nothing
@@ -79,7 +78,9 @@ impl EgressOptions {
             rules,
             credentials: Credentials::default(),
             limits: EgressLimits::default(),
-            inspection: None,
+            inspect: false,
+            roots: None,
+            walls: EgressWalls::default(),
             lookup: Arc::new(SystemLookup),
             made_up: Cidr::BENCHMARKS,
             listener: None,
@@ -93,7 +94,8 @@ impl fmt::Debug for EgressOptions {
             .field("rules", &self.rules)
             .field("credentials", &self.credentials)
             .field("limits", &self.limits)
-            .field("inspection", &self.inspection)
+            .field("inspect", &self.inspect)
+            .field("walls", &self.walls)
             .finish_non_exhaustive()
     }
 }
@@ -179,15 +181,13 @@ impl fmt::Debug for Egress {
 }
 
 fn state(options: EgressOptions) -> Result<State, EgressError> {
-    let EgressOptions { rules, credentials, limits, inspection, lookup, made_up, listener } =
-        options;
-    let authority = inspection.as_ref().map(|_| Authority::new()).transpose()?;
-    let speaks_tls = inspection.is_some() || rules.iter().any(|rule| rule.upgrade);
-    let roots = inspection.as_ref().and_then(|inspection| inspection.roots.as_deref());
-    let client = speaks_tls.then(|| Client::new(roots)).transpose()?;
+    let EgressOptions { rules, credentials, limits, walls, lookup, listener, .. } = options;
+    let authority = options.inspect.then(Authority::new).transpose()?;
+    let speaks_tls = options.inspect || rules.iter().any(|rule| rule.upgrade);
+    let client = speaks_tls.then(|| Client::new(options.roots.as_deref())).transpose()?;
     let ledger = Ledger::new(limits.recorded, listener);
-    let made_up = MadeUp::new(made_up, limits.names);
-    Ok(State { rules, credentials, limits, ledger, made_up, lookup, authority, client })
+    let made_up = MadeUp::new(options.made_up, limits.names);
+    Ok(State { rules, credentials, limits, ledger, made_up, lookup, walls, authority, client })
 }
 
 fn spawn_all(

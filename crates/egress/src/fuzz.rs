@@ -18,6 +18,7 @@ use crate::rules::NetRules;
 use crate::socks;
 use crate::state::State;
 use crate::tls::{Hello, greeting, parse_hello};
+use crate::walls::EgressWalls;
 
 /// Runs a case many times, each with numbers of its own; a failure names the seed that repeats it.
 fn many(run: impl Fn(&mut Rng)) {
@@ -290,6 +291,7 @@ fn the_name_server_answers_with_what_it_made_up_alone() {
         ledger: Ledger::new(10, None),
         made_up: MadeUp::new(Cidr::BENCHMARKS, 50),
         lookup,
+        walls: EgressWalls::default(),
         authority: None,
         client: None,
     };

@@ -20,7 +20,7 @@ pub enum Host {
 /// Why a text is no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{}\" is not a host: {reason}", text.escape_debug())]
-pub struct HostError {
+pub struct HostParseError {
     /// What was given, cut to a length that can be shown.
     pub text: String,
     /// What is wrong with it.
@@ -33,8 +33,8 @@ impl Host {
     ///
     /// Every text that some resolver would take for an address in disguise (`0x7f.1`, `2130706433`, `127.1`, `010.0.0.1`)
     /// is refused, so that a name is never an address by another route.
-    pub fn parse(text: &str) -> Result<Self, HostError> {
-        let fail = |reason| Err(HostError { text: shown(text), reason });
+    pub fn parse(text: &str) -> Result<Self, HostParseError> {
+        let fail = |reason| Err(HostParseError { text: shown(text), reason });
         if let Some(inner) = text.strip_prefix('[') {
             let inner = inner.strip_suffix(']').unwrap_or_default();
             return match inner.parse::<Ipv6Addr>() {
@@ -97,8 +97,8 @@ impl serde::Serialize for Host {
 }
 
 /// Reads `HOST` or `HOST:PORT` as in a `Host` header.
-pub(crate) fn parse_authority(text: &str) -> Result<(Host, Option<u16>), HostError> {
-    let fail = |reason| HostError { text: shown(text), reason };
+pub(crate) fn parse_authority(text: &str) -> Result<(Host, Option<u16>), HostParseError> {
+    let fail = |reason| HostParseError { text: shown(text), reason };
     let (host, port) = split_port(text);
     let port = match port {
         None => None,

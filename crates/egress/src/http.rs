@@ -207,6 +207,7 @@ impl Session {
         let default = if named.encrypted { 443 } else { 80 };
         if let Form::Absolute { host, port } = &request.form
             && (*host != named.host || *port != named.port)
+            && state.walls.names_agree
         {
             return Err(Refusal::Disagrees("the URL names another host than the connection"));
         }
@@ -218,7 +219,7 @@ impl Session {
                 Mode::Proxy => *said == named.host,
                 Mode::Server(_) => state.agrees(&named.host, said, named.port),
             };
-            if !same || port.unwrap_or(default) != named.port {
+            if (!same || port.unwrap_or(default) != named.port) && state.walls.names_agree {
                 return Err(Refusal::Disagrees("the Host header names another host"));
             }
         }
@@ -233,9 +234,10 @@ impl Session {
             return Err(Refusal::Unsupported("TRACE, which sends back what the proxy adds"));
         }
         let upgrade = rule.upgrade || rules.any(|rule| rule.upgrade);
-        if upgrade && !named.encrypted && named.port == 80 {
-            state.permits(&named.host, 443)?;
-            return Ok(Origin { host: named.host.clone(), port: 443, encrypted: true });
+        if upgrade && !named.encrypted {
+            let port = if named.port == 80 { 443 } else { named.port };
+            state.permits(&named.host, port)?;
+            return Ok(Origin { host: named.host.clone(), port, encrypted: true });
         }
         Ok(named.clone())
     }

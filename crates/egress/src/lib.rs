@@ -24,14 +24,16 @@ mod socks;
 mod state;
 mod tls;
 mod tunnel;
+mod walls;
 mod wire;
 
 pub use credentials::{Credential, Credentials, Secret};
-pub use egress::{Egress, EgressOptions, EgressSockets, Inspection};
+pub use egress::{Egress, EgressOptions, EgressSockets};
 pub use error::EgressError;
-pub use host::{Host, HostError};
+pub use host::{Host, HostParseError};
 pub use limits::EgressLimits;
 pub use lookup::{NameLookup, SystemLookup};
 pub use ranges::{Cidr, CidrError};
 pub use record::{Connection, ConnectionListener, EgressReport, Refusal, RefusedHost, Route};
 pub use rules::{DEFAULT_PORTS, NetGroup, NetRule, NetRules, RuleError, Target, groups};
+pub use walls::EgressWalls;

@@ -110,7 +110,7 @@ pub struct Connection {
 pub struct RefusedHost {
     /// What was meant.
     pub host: Host,
-    /// At which port; 0 if only its address was asked for.
+    /// At which port; 0 for the usual ones, and if only its address was asked for.
     pub port: u16,
     /// How often.
     pub times: u64,
@@ -195,7 +195,7 @@ impl Ledger {
         inner.report.down += connection.down;
         let by_rule = connection.refusal.as_ref().filter(|refusal| refusal.is_by_rule());
         if let (Some(host), Some(refusal)) = (&connection.host, by_rule) {
-            let key = (host.clone(), connection.port);
+            let key = (host.clone(), told_port(connection.port));
             if let Some(refused) = inner.refused.get_mut(&key) {
                 refused.times += 1;
             } else if inner.refused.len() < self.limit {
@@ -213,9 +213,8 @@ impl Ledger {
 }
 
 fn refused(connection: &Connection, host: &Host, refusal: &Refusal) -> RefusedHost {
-    let port = connection.port;
-    let usual = port == 0 || crate::rules::DEFAULT_PORTS.contains(&port);
-    let of = |host: &Host| if usual { bare(host) } else { host.with_port(port) };
+    let port = told_port(connection.port);
+    let of = |host: &Host| if port == 0 { bare(host) } else { host.with_port(port) };
     let allowing = match refusal {
         Refusal::NotAllowed => Some(of(host)),
         Refusal::Address(_) => connection.address.map(|address| of(&address.ip().into())),
@@ -223,6 +222,11 @@ fn refused(connection: &Connection, host: &Host, refusal: &Refusal) -> RefusedHo
     };
     let flag = allowing.map(|allowing| format!("--net allow={allowing}"));
     RefusedHost { host: host.clone(), port, times: 1, refusal: refusal.clone(), flag }
+}
+
+/// A port, or 0 if a rule without a port covers it.
+fn told_port(port: u16) -> u16 {
+    if crate::rules::DEFAULT_PORTS.contains(&port) { 0 } else { port }
 }
 
 /// A host without a port, as a rule names it.
@@ -295,6 +299,8 @@ mod tests {
         let ledger = Ledger::new(10, None);
         note(&ledger, "a.test", 443, Some(Refusal::NotAllowed));
         note(&ledger, "a.test", 443, Some(Refusal::NotAllowed));
+        note(&ledger, "a.test", 80, Some(Refusal::NotAllowed));
+        note(&ledger, "a.test", 0, Some(Refusal::NotAllowed));
         note(&ledger, "b.test", 8080, Some(Refusal::NotAllowed));
         note(&ledger, "c.test", 8080, Some(Refusal::Address("a private address".to_owned())));
         note(&ledger, "d.test", 80, Some(Refusal::Request));
@@ -302,8 +308,8 @@ mod tests {
         note(&ledger, "::1", 80, Some(Refusal::NotAllowed));
         note(&ledger, "f.test", 80, None);
         let report = ledger.report();
-        assert_eq!(report.connections.len(), 8);
-        assert_eq!(report.up, 8);
+        assert_eq!(report.connections.len(), 10);
+        assert_eq!(report.up, 10);
         let told: Vec<_> = report
             .refused
             .iter()
@@ -312,7 +318,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                ("a.test".to_owned(), 2, Some("--net allow=a.test")),
+                ("a.test".to_owned(), 4, Some("--net allow=a.test")),
                 ("b.test".to_owned(), 1, Some("--net allow=b.test:8080")),
                 ("c.test".to_owned(), 1, Some("--net allow=10.0.0.1:8080")),
                 ("d.test".to_owned(), 1, None),

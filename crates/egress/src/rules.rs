@@ -42,7 +42,7 @@ pub struct NetRule {
     pub(crate) methods: Vec<String>,
     /// Which paths are allowed; all where there are none.
     pub(crate) paths: PathGlobs,
-    /// Whether plain HTTP to this host goes on as HTTPS.
+    /// Whether plain HTTP to this host goes on as HTTPS: at port 443 if it came for port 80, else at the same port.
     pub(crate) upgrade: bool,
 }
 

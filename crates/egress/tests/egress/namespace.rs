@@ -94,7 +94,7 @@ fn inside(port: u16) -> Inside {
 #[needs(UserNamespace, "unshare", "python3", "ip")]
 #[test]
 fn programs_inside_reach_what_is_allowed_and_nothing_else() {
-    let server = Server::answering(|head| ok(head));
+    let server = Server::answering(ok);
     let port = server.port;
     let Inside { mut child, sockets } = inside(port);
     let Ok([proxy, direct, names]) = <[OwnedFd; 3]>::try_from(sockets) else {

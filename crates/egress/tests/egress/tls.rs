@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use offshoot_egress::{EgressOptions, Inspection, Refusal, Route};
+use offshoot_egress::{EgressOptions, Refusal, Route};
 use rcgen::{CertificateParams, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
@@ -57,7 +57,8 @@ pub(crate) fn greet(
 }
 
 pub(crate) fn inspecting(options: &mut EgressOptions, trusted: &[u8]) {
-    options.inspection = Some(Inspection { roots: Some(vec![trusted.to_vec()]) });
+    options.inspect = true;
+    options.roots = Some(vec![trusted.to_vec()]);
 }
 
 /// The certificate of the proxy.

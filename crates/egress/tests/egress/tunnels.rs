@@ -224,3 +224,30 @@ fn requests_in_tunnels_have_records_of_their_own() {
         report.connections.iter().map(|one| (one.route, one.path.as_deref())).collect();
     assert_eq!(paths, [(Route::Connect, Some("/1")), (Route::Connect, Some("/2"))]);
 }
+
+#[test]
+fn without_agreement_an_allowed_server_is_asked_for_another_site() {
+    let server = Server::new(|mut stream| {
+        let mut first = [0; 1024];
+        let count = stream.read(&mut first).unwrap();
+        let text = String::from_utf8_lossy(&first[..count]).into_owned();
+        let found = if text.contains("evil.test") { "fronted" } else { "honest" };
+        stream.write_all(ok(found).as_bytes()).unwrap();
+    });
+    let port = server.port;
+    for names_agree in [true, false] {
+        let proxy = Proxy::with(&format!("a.test:{port},{}", server.listed()), |options, _| {
+            options.walls.names_agree = names_agree;
+        });
+        let open = || {
+            let mut client = proxy.client();
+            assert_eq!(client.tunnel(&format!("a.test:{port}")), 200);
+            client
+        };
+        let by_tls = open().send(greeting("evil.test")).rest_or_close();
+        let request = format!("GET / HTTP/1.1\r\nHost: evil.test:{port}\r\n\r\n");
+        let by_header = open().send(request).rest_or_close();
+        assert_eq!(by_tls.contains("fronted"), !names_agree, "{by_tls}");
+        assert_eq!(by_header.contains("fronted"), !names_agree, "{by_header}");
+    }
+}
