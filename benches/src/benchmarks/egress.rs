@@ -29,13 +29,13 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
     let sockets = EgressSockets { proxy: Some(listener), ..EgressSockets::default() };
     let egress = Egress::start(sockets, EgressOptions::new(rules))?;
 
+    let url = format!("http://{server}/");
     let through = |server: SocketAddr| tunnel(proxy, server);
     let mut contest = Contest::default();
     let bulk_direct = contest.add(|_| bulk(connect(server)?, megabytes));
     let bulk_proxy = contest.add(|_| bulk(through(server)?, megabytes));
     let trip_direct = contest.add(|_| round_trips(connect(server)?, rounds, "/"));
     let trip_tunnel = contest.add(|_| round_trips(through(server)?, rounds, "/"));
-    let url = format!("http://{server}/");
     let trip_proxy = contest.add(|_| round_trips(connect(proxy)?, rounds, &url));
     let new_direct =
         contest.add(|_| connections(rounds / 10, || round_trips(connect(server)?, 1, "/")));
