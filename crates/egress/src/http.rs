@@ -65,7 +65,7 @@ impl Session {
                             origin.port,
                         ),
                     };
-                    self.refuse(refusal, &mut record).await;
+                    self.refuse(refusal, true, &mut record).await;
                     return self.linger().await;
                 }
             };
@@ -139,7 +139,7 @@ impl Session {
         let server = match dialled {
             Ok(server) => server,
             Err(refusal) => {
-                self.refuse(refusal, &mut record).await;
+                self.refuse(refusal, true, &mut record).await;
                 return self.linger().await;
             }
         };
@@ -162,7 +162,7 @@ impl Session {
                 let host = request.host.as_ref().map(|(host, _)| host.clone());
                 let mut record = state.ledger.open(self.route, host, 80);
                 let refusal = Refusal::Malformed("a request to a proxy needs the whole URL");
-                self.refuse(refusal, &mut record).await;
+                self.refuse(refusal, true, &mut record).await;
                 return Next::End;
             }
         };
@@ -193,10 +193,10 @@ impl Session {
                 Next::Done
             }
             Err(refusal) => {
-                let keeps = self.refuse(refusal, &mut record).await
-                    && !request.last
-                    && request.framing == head::Framing::Empty;
-                if keeps { Next::Request } else { Next::End }
+                // What is left of the body would be taken for the next request.
+                let ends = request.last || request.framing != head::Framing::Empty;
+                let told = self.refuse(refusal, ends, &mut record).await;
+                if told && !ends { Next::Request } else { Next::End }
             }
         }
     }
@@ -242,23 +242,19 @@ impl Session {
         Ok(named.clone())
     }
 
-    /// Answers with a refusal. False if the client is gone.
-    async fn refuse(&mut self, refusal: Refusal, record: &mut Record) -> bool {
+    /// Answers with a refusal, and says whether the connection ends with it. False if the client is gone.
+    async fn refuse(&mut self, refusal: Refusal, ends: bool, record: &mut Record) -> bool {
         let host = match &record.connection.host {
             Some(host) => host.with_port(record.connection.port),
             None => "the host".to_owned(),
         };
         let status = status(&refusal);
         let text = format!("offshoot: {}\n", refusal.message(&host));
-        let keep = if matches!(refusal, Refusal::Malformed(_) | Refusal::Limit(_)) {
-            "Connection: close\r\n"
-        } else {
-            ""
-        };
+        let connection = if ends { "Connection: close\r\n" } else { "" };
         record.refuse(refusal);
         let length = text.len();
         let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n{keep}\r\n{text}"
+            "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n{connection}\r\n{text}"
         );
         send(&mut self.client.write, answer.as_bytes(), self.state.limits.head_time).await.is_ok()
     }
