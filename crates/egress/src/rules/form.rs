@@ -94,7 +94,10 @@ fn expand(table: &RuleTable) -> Result<Vec<NetRule>, RuleError> {
     let paths = PathGlobs::new(&table.paths).map_err(|problem| {
         fail(problem, "write paths that start with a slash, with * for a part and ** for any rest")
     })?;
-    let group: Option<&NetGroup> = groups::groups().iter().find(|group| group.name == text);
+    // In the spelling of a host, so that no host is written like a group.
+    let name = text.strip_suffix('.').unwrap_or(text);
+    let group: Option<&NetGroup> =
+        groups::groups().iter().find(|group| group.name.eq_ignore_ascii_case(name));
     let hosts: Vec<&str> = match group {
         Some(group) => group.hosts.iter().map(String::as_str).collect(),
         None => vec![text],

@@ -116,6 +116,10 @@ fn lists_have_commas_and_groups() {
     assert!(allows("registries", "index.crates.io", 443));
     assert!(allows("github", "github.com", 22));
     assert!(!allows("registries", "github.com", 443));
+    // No host has the spelling of a group: read again, it would allow more.
+    for spelled in ["REGISTRIES", "registries.", "Registries."] {
+        assert_eq!(rules(spelled), rules("registries"), "{spelled}");
+    }
 }
 
 #[test]
