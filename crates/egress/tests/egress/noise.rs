@@ -97,8 +97,8 @@ fn noise_ends_nothing_and_opens_nothing() {
     let names = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let names_at = names.local_addr().unwrap();
     let proxy = Proxy::with(&format!("a.test:{port},{}", server.listed()), |options, sockets| {
-        options.limits.head_time = Duration::from_millis(100);
-        options.limits.idle = Duration::from_millis(100);
+        options.limits.head_time = Duration::from_millis(500);
+        options.limits.idle = Duration::from_millis(500);
         options.made_up = "127.78.0.0/16".parse().unwrap();
         sockets.direct = vec![direct];
         sockets.names = Some(names);
