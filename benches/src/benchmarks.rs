@@ -3,6 +3,7 @@
 mod age;
 mod commit;
 mod commits;
+mod egress;
 mod exec;
 mod export;
 mod forks;
@@ -99,6 +100,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: policy::denied::NAME,
         about: "a command that is denied, beside `offshoot --version`",
         run: policy::denied::run,
+    },
+    Benchmark {
+        name: egress::NAME,
+        about: "bytes and requests through the network proxy, beside direct connections",
+        run: egress::run,
     },
     Benchmark {
         name: exec::start::NAME,

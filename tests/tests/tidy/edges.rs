@@ -50,6 +50,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-protocol", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule { name: "offshoot-policy", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule { name: "offshoot-profile", uses: &["offshoot-vocabulary"], ..NOTHING },
+    // The proxy is a thing of its own: who makes its sockets and what its report becomes is above.
+    Rule {
+        name: "offshoot-egress",
+        tests_may_use: &["offshoot-needs", "offshoot-tests"],
+        ..NOTHING
+    },
     Rule { name: "offshoot-host", uses: &["offshoot-store"], ..NOTHING },
     Rule {
         name: "offshoot-tree",
@@ -126,11 +132,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-machine", ..NOTHING },
     // It looks around when it is built. A crate with tests would bring along what those depend on.
     Rule { name: "offshoot-needs", uses: &["offshoot-machine"], ..NOTHING },
-    // Merging and deciding are measured where they are done: neither has a mount or a command of its own. So is a program that
-    // uses the engine.
+    // Merging, deciding and the proxy are measured where they are done: none has a mount or a command of its own. So is a
+    // program that uses the engine.
     Rule {
         name: "offshoot-benches",
         uses: &[
+            "offshoot-egress",
             "offshoot-engine",
             "offshoot-policy",
             "offshoot-store",

@@ -129,7 +129,7 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         let longer = longer.unwrap_or_default();
         line(paint(BAD, &format!("timed out after {limit}; command killed{longer}")));
     }
-    if let Some(limit) = result.limit_reached {
+    if let Some(limit) = result.limit_reached.filter(|_| result.error.is_none()) {
         line(paint(BAD, &limits::line(limit, result)));
     }
     // An error says it of a command that never ran.

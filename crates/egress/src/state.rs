@@ -1,0 +1,135 @@
+//! What all connections of one proxy share, and how each of them gets to a server.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::credentials::Credentials;
+use crate::host::Host;
+use crate::limits::EgressLimits;
+use crate::lookup::NameLookup;
+use crate::made_up::MadeUp;
+use crate::record::{Ledger, Record, Refusal};
+use crate::rules::NetRules;
+use crate::tls::{Authority, Client};
+use crate::tunnel::Patience;
+use crate::walls::EgressWalls;
+
+/// How many addresses of a name are tried.
+const TRIED: usize = 6;
+/// How long each of them has but the last.
+const FIRST_TRIES: Duration = Duration::from_secs(3);
+
+/// What all connections share. Nothing of it changes but the records and the made-up addresses.
+pub(crate) struct State {
+    pub(crate) rules: NetRules,
+    pub(crate) credentials: Credentials,
+    pub(crate) limits: EgressLimits,
+    pub(crate) ledger: Ledger,
+    pub(crate) made_up: MadeUp,
+    pub(crate) lookup: Arc<dyn NameLookup>,
+    pub(crate) walls: EgressWalls,
+    /// Makes certificates, if connections of TLS are to be looked into.
+    pub(crate) authority: Option<Authority>,
+    /// Speaks TLS to servers, where that is needed.
+    pub(crate) client: Option<Client>,
+}
+
+impl State {
+    pub(crate) fn patience(&self) -> Patience {
+        Patience { idle: self.limits.idle, half_closed: self.limits.half_closed }
+    }
+
+    /// Whether a rule allows a host and port at all.
+    pub(crate) fn permits(&self, host: &Host, port: u16) -> Result<(), Refusal> {
+        match self.rules.matching(host, port).next() {
+            Some(_) => Ok(()),
+            None => Err(Refusal::NotAllowed),
+        }
+    }
+
+    /// Whether a rule allows a host and port whatever is sent.
+    pub(crate) fn permits_anything(&self, host: &Host, port: u16) -> bool {
+        self.rules.matching(host, port).any(|rule| !rule.looks_at_requests())
+    }
+
+    /// Whether a name that a connection carries may stand for what it is meant for: the same host, or an allowed name where
+    /// only an address is known.
+    pub(crate) fn agrees(&self, meant: &Host, carried: &Host, port: u16) -> bool {
+        if !self.walls.names_agree {
+            return true;
+        }
+        let named = matches!(meant, Host::Address(_)) && self.permits(carried, port).is_ok();
+        meant == carried || named && carried.name().is_some()
+    }
+
+    /// What a host means: a made-up address means its name.
+    pub(crate) fn meant(&self, host: Host) -> Host {
+        match host {
+            Host::Address(address) => match self.made_up.name_of(address) {
+                Some(name) => Host::Name(name),
+                None => Host::Address(address),
+            },
+            Host::Name(_) => host,
+        }
+    }
+
+    /// Connects to a host: its name is resolved once, all its addresses are checked, and one of those is used.
+    pub(crate) async fn dial(
+        &self,
+        host: &Host,
+        port: u16,
+        record: &mut Record,
+    ) -> Result<TcpStream, Refusal> {
+        self.permits(host, port)?;
+        let until = Instant::now() + self.limits.connect_time;
+        let found = match timeout_at(until, self.addresses(host)).await {
+            Ok(found) => found.map_err(|error| Refusal::Upstream(error.to_string()))?,
+            Err(_) => return Err(Refusal::Upstream("looking up its address timed out".to_owned())),
+        };
+        for address in &found {
+            if let Err(what) = self.rules.may_reach(host, *address, port)
+                && self.walls.special_addresses
+            {
+                record.connection.address = Some(SocketAddr::new(*address, port));
+                return Err(Refusal::Address(format!("{address}, {what}")));
+            }
+        }
+        let mut failure = Refusal::Upstream("it has no address".to_owned());
+        let count = found.len().min(TRIED);
+        for (index, address) in found.into_iter().take(TRIED).enumerate() {
+            let address = SocketAddr::new(address, port);
+            record.connection.address = Some(address);
+            // An address that does not answer must not use up the time of those behind it.
+            let left = until.saturating_duration_since(Instant::now());
+            let last = index + 1 == count;
+            let share = if last { left } else { (left / 2).min(FIRST_TRIES) };
+            match timeout(share, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => {
+                    // Small messages wait for nothing; without it they are only slower.
+                    drop(stream.set_nodelay(true));
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => failure = Refusal::Upstream(error.to_string()),
+                Err(_) => failure = Refusal::Upstream("connecting timed out".to_owned()),
+            }
+        }
+        Err(failure)
+    }
+
+    async fn addresses(&self, host: &Host) -> io::Result<Vec<IpAddr>> {
+        let name = match host {
+            Host::Address(address) => return Ok(vec![*address]),
+            Host::Name(name) => name.clone(),
+        };
+        let lookup = Arc::clone(&self.lookup);
+        let found = tokio::task::spawn_blocking(move || lookup.lookup(&name)).await;
+        let mut found = found.map_err(io::Error::other)??;
+        found.iter_mut().for_each(|address| *address = address.to_canonical());
+        Ok(found)
+    }
+}
