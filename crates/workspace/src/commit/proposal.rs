@@ -179,9 +179,11 @@ impl Proposal {
     }
 }
 
-/// The files that stay because they were not asked for.
+/// The files that stay because they were not asked for, or not taken: a checkout without them does not come along.
 fn left_out(held: &[Held]) -> Vec<VaultPath> {
-    let is_choice = |held: &&Held| matches!(held.reason, HeldReason::NotAsked | HeldReason::Left);
+    let is_choice = |held: &&Held| {
+        matches!(held.reason, HeldReason::NotAsked | HeldReason::Left | HeldReason::Trusted(_))
+    };
     held.iter().filter(is_choice).map(|held| held.change.path.clone()).collect()
 }
 

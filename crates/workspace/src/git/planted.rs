@@ -16,9 +16,9 @@ use super::repository::{State, is_repository};
 use super::submodule::Submodules;
 use crate::error::Result;
 pub(super) use by_name::sensitive;
-pub(crate) use by_name::steps;
+pub(crate) use by_name::{matters, steps};
 pub use by_name::{Planted, planted};
-use by_name::{in_repository, matters};
+use by_name::in_repository;
 use look::{Was, is_module_part, leads_elsewhere, look, shadows_ref};
 use replaced::Replaced;
 

@@ -145,6 +145,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
         HeldReason::Git(_) => "git would run or obey it",
+        HeldReason::Trusted(_) => "something on this machine would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",
         HeldReason::Left => "left out",
