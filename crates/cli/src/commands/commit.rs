@@ -1,5 +1,6 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
+mod ask;
 pub(crate) mod git;
 mod pick;
 mod settle;
@@ -146,6 +147,9 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
         let picked = pick::pick(context, vault, &workspace, &commit.selection(), args.expand)?;
         let Some(choices) = picked else { return Ok(()) };
         commit = commit.choices(choices);
+    }
+    if !args.patch && !args.dry_run {
+        commit = ask::about_trusted(context, vault, &workspace, commit)?;
     }
     commit_and_report(context, vault, &workspace, &commit, &told, args.expand)
 }
