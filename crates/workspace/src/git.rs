@@ -3,6 +3,7 @@
 
 mod checkout;
 mod commit;
+mod drivers;
 mod due;
 mod error;
 mod export;
