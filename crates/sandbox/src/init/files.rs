@@ -23,8 +23,7 @@ const LINKS: [(&CStr, &CStr); 5] = [
 ];
 
 /// The attributes of their mounts.
-const DEVICE: u64 =
-    libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
 /// Devices of the host, held while the root changes.
 pub(super) struct Devices([Option<OwnedFd>; DEVICES.len()]);

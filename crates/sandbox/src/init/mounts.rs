@@ -8,9 +8,7 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::caches;
-use super::detached_mount::{
-    RESTRICTED, attach, clone_mount, clone_tree, overlay, tmpfs,
-};
+use super::detached_mount::{RESTRICTED, attach, clone_mount, clone_tree, overlay, tmpfs};
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
 use super::proc;

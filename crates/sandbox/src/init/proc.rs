@@ -41,7 +41,8 @@ fn guard() -> Result<(), Errno> {
     while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name();
-        let is_own = name.to_bytes().first().is_none_or(|byte| byte.is_ascii_digit() || *byte == b'.');
+        let is_own =
+            name.to_bytes().first().is_none_or(|byte| byte.is_ascii_digit() || *byte == b'.');
         if is_own || entry.file_type() == FileType::Symlink {
             continue;
         }
@@ -60,7 +61,11 @@ fn is_writable(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
 }
 
 /// Puts something over an entry that cannot be changed.
-fn cover(top: BorrowedFd<'_>, name: &CStr, (at, with): (BorrowedFd<'_>, &CStr)) -> Result<(), Errno> {
+fn cover(
+    top: BorrowedFd<'_>,
+    name: &CStr,
+    (at, with): (BorrowedFd<'_>, &CStr),
+) -> Result<(), Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let mount = open_tree(at, with, flags)?;
     let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;

@@ -105,7 +105,9 @@ pub enum GitError {
         commands: Vec<String>,
     },
     /// A file has a filter that nobody but the repository names.
-    #[error("{path} has the filter {name}, which only the repository's own settings name: Offshoot runs nothing that a repository names")]
+    #[error(
+        "{path} has the filter {name}, which only the repository's own settings name: Offshoot runs nothing that a repository names"
+    )]
     RepositoryFilter {
         /// The file, in the repository.
         path: String,

@@ -88,7 +88,8 @@ impl<'t> TrustedFiles<'t> {
         for (way, file) in self.table.ways() {
             let mut at = way;
             for _ in 0..MOST_LINKS {
-                let Some(Entry { body: Body::Symlink { target }, .. }) = state.tree.get(&at)? else {
+                let Some(Entry { body: Body::Symlink { target }, .. }) = state.tree.get(&at)?
+                else {
                     break;
                 };
                 let from = at.parent().unwrap_or_else(VaultPath::top);
@@ -133,21 +134,25 @@ impl<'t> TrustedFiles<'t> {
     }
 }
 
-/// The words of a command that may be paths.
-fn words(command: &str) -> Vec<&str> {
-    let ends = |c: char| c.is_whitespace() || "!\"'`;|&()<>=$".contains(c);
-    command.split(ends).filter(|word| word.contains(['/', '.'])).collect()
+/// The words of a command that may be paths. A variable in front of one is taken for the working tree.
+fn words<'w>(command: &'w str) -> Vec<&'w str> {
+    let ends = |c: char| c.is_whitespace() || "!\"'`;|&()<>=".contains(c);
+    let words = command.split(ends).filter(|word| word.contains(['/', '.']));
+    let path = |word: &'w str| match word.strip_prefix('$') {
+        Some(variable) => variable.split_once('/').map(|(_, path)| path),
+        None => Some(word),
+    };
+    words.filter_map(path).collect()
 }
 
 /// Where in the vault a path lies that is written in a file: from a directory, or from the top of the host.
 fn place(from: &VaultPath, word: &str, bindings: &[Binding]) -> Option<VaultPath> {
     let path = Path::new(word);
-    let found = match path.is_absolute() {
-        true => bindings.iter().find_map(|binding| {
-            resolved(&binding.at(), path.strip_prefix(binding.host_path()).ok()?)
-        }),
-        false => resolved(from, path),
-    };
+    let in_folder = bindings
+        .iter()
+        .find_map(|binding| resolved(&binding.at(), path.strip_prefix(binding.host_path()).ok()?));
+    // Behind a substitution an absolute path is one from the working tree.
+    let found = in_folder.or_else(|| resolved(from, path.strip_prefix("/").unwrap_or(path)));
     found.filter(|path| !path.is_top())
 }
 

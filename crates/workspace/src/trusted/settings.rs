@@ -71,7 +71,10 @@ mod tests {
         check("[core]\n\thooksPath = .husky/_\n", &[("core.hookspath", ".husky/_")]);
         check("[CORE] hooksPath=\"a b\" ; said\n", &[("core.hookspath", "a b")]);
         check("[filter \"a]b\"]\nclean = ./x \\\n --y\n", &[("filter.clean", "./x  --y")]);
-        check("[alias]\n# st = x\nst = \"!\\\"./a b\\\" # no\"\n", &[("alias.st", "!\"./a b\" # no")]);
+        check(
+            "[alias]\n# st = x\nst = \"!\\\"./a b\\\" # no\"\n",
+            &[("alias.st", "!\"./a b\" # no")],
+        );
         check("[diff \"x\\\"]\"]\ntextconv\n", &[("diff.textconv", "")]);
         check("[include]\npath = ../.gitconfig # mine\n", &[("include.path", "../.gitconfig")]);
         check("nonsense\n[\n[a", &[(".nonsense", "")]);

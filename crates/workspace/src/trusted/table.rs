@@ -117,8 +117,9 @@ impl TrustedTable {
     pub fn without(patterns: &[&str]) -> Self {
         let stays = |file: &TrustedFile| !patterns.contains(&file.pattern.as_str());
         let rows = ROWS.settings.iter().filter(|(file, _)| stays(file));
-        let settings =
-            rows.map(|(file, directory)| (file.pattern.clone(), Setting { file, directory: *directory }));
+        let settings = rows.map(|(file, directory)| {
+            (file.pattern.clone(), Setting { file, directory: *directory })
+        });
         let mut table = Self {
             files: Vec::new(),
             by_first: HashMap::new(),
@@ -138,7 +139,8 @@ impl TrustedTable {
 
     /// What a path is.
     pub(super) fn fit(&self, path: &VaultPath) -> Option<Fit> {
-        let names: Vec<Vec<u8>> = path.names().iter().map(|name| name.to_ascii_lowercase()).collect();
+        let names: Vec<Vec<u8>> =
+            path.names().iter().map(|name| name.to_ascii_lowercase()).collect();
         let mut above = None;
         for start in 0..names.len() {
             let first = self.by_first.get(&names[start]).into_iter().flatten();
@@ -232,7 +234,8 @@ mod tests {
         for (at, file) in files.iter().enumerate() {
             assert!(!file.by.is_empty() && !file.why.is_empty(), "{file:?}");
             assert!(!file.why.ends_with('.') && !file.pattern.starts_with('/'), "{file:?}");
-            let stars = file.pattern.trim_end_matches("/**").split('/').map(|n| n.matches('*').count());
+            let stars =
+                file.pattern.trim_end_matches("/**").split('/').map(|n| n.matches('*').count());
             assert!(stars.max().is_some_and(|most| most < 2), "{file:?}");
             assert!(!files[..at].iter().any(|other| other.pattern == file.pattern), "{file:?}");
         }
