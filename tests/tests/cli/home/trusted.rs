@@ -121,7 +121,8 @@ fn links_do_not_lead_around() {
          ln -s evil .vscode; ln -s ../evil agents/deep",
     );
     let document = place.json(&["commit", "-w", "work"]);
-    let held = ["/.vscode", "/agents/deep", "/agents/settings.json", "/scripts/env.sh"];
+    let held =
+        ["/.vscode", "/agents/deep", "/agents/settings.json", "/evil/tasks.json", "/scripts/env.sh"];
     assert_eq!(trusted(&document, "held"), held);
     assert_eq!(read(&place, "scripts/env.sh"), "mine\n");
     assert!(!place.project().join(".vscode").exists());
@@ -142,14 +143,14 @@ fn rules_and_settings_of_offshoot_stay() {
         ("echo >offshoot-policy.rego", "/offshoot-policy.rego"),
         ("echo >offshoot.toml", "/offshoot.toml"),
         ("rm .offshootignore", "/.offshootignore"),
-        ("echo '*' >.offshootignore", "/.offshootignore"),
+        ("echo /lines >.offshootignore", "/.offshootignore"),
         ("mv .offshoot gone", "/.offshoot/sandbox.toml"),
         ("echo >.offshoot/sandbox.toml", "/.offshoot/sandbox.toml"),
         ("mv .offshoot gone; ln -s gone .offshoot", "/.offshoot/sandbox.toml"),
     ] {
         let place = lines();
         let known = [
-            ("offshoot-policy.toml", ""),
+            ("offshoot-policy.toml", "version = 1\n"),
             (".offshootignore", "/kept-out\n"),
             (".offshoot/sandbox.toml", "[mine]\n"),
         ];
