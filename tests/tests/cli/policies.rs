@@ -518,3 +518,20 @@ fn what_was_taken_for_reading_and_wrote_can_be_taken_back() {
     let warnings = envelope["result"]["warnings"].to_string();
     assert!(warnings.contains("only reads"), "{warnings}");
 }
+
+/// A search path that leads into the workspace finds programs that commands brought there, so nothing found by it only reads.
+#[test]
+fn programs_of_the_workspace_are_not_taken_for_those_of_the_system() {
+    let place = project();
+    let decided = |path: &str| {
+        let mut command = place.command(["exec", "--json", "-w", "fix", "--", "ls"]);
+        let output = command.env("PATH", path).output().unwrap();
+        document_of(&output)["decision"]["category"].clone()
+    };
+    let system = std::env::var("PATH").unwrap();
+    let inside = place.project().join("bin");
+    assert_eq!(decided(&system), "read_only");
+    for first in [inside.to_str().unwrap(), "bin", ".", ""] {
+        assert_eq!(decided(&format!("{first}:{system}")), "mutating", "{first:?}");
+    }
+}

@@ -88,10 +88,10 @@ const NAMED: &[(&str, &str)] = &[
     ("diff.external", "echo x >> a; git diff"),
     ("diff.evil.command", "echo x >> a; git diff"),
     ("diff.evil.textconv", "echo x >> a; git diff"),
-    ("filter.evil.clean", "echo x >> x.f; git status"),
-    ("filter.evil.process", "echo x >> x.f; git status"),
+    ("filter.evil.clean", "echo x >> x.f; git add x.f"),
+    ("filter.evil.process", "echo x >> x.f; git add x.f"),
     ("filter.evil.smudge", "rm x.f; git checkout x.f"),
-    ("filter.a=b.clean", "echo x >> x.g; git status"),
+    ("filter.a=b.clean", "echo x >> x.g; git add x.g"),
     ("merge.evil.driver", "git merge-tree --write-tree left right"),
     ("gpg.program", "git commit -S --allow-empty -m signed"),
     ("alias.look", "git look"),
@@ -109,6 +109,7 @@ const SENT: &str = r#"git init -q .; seq 9 > m; echo one > a; echo f > x.f; echo
 /// The value that runs the program which leaves a mark.
 fn value(key: &str) -> &'static str {
     match key {
+        "credential.helper" => "!../evil.sh",
         "alias.look" => "!\"$(pwd)/../evil.sh\"",
         _ => "../evil.sh",
     }
@@ -219,8 +220,11 @@ fn files_of_filters_are_committed_with_them_or_not_at_all() {
 #[test]
 fn programs_of_the_project_are_not_found() {
     let mut scene = project(Who::Me, HISTORY);
-    scene.work("mkdir bin; printf '#!/bin/sh\\ntouch ../mark\\nexec /usr/bin/git \"$@\"\\n' > bin/git; chmod +x bin/git; echo two >> a");
-    scene.done(&["commit"]);
+    scene.work(
+        "mkdir bin; printf '#!/bin/sh\\ntouch ../mark\\nexec %s \"$@\"\\n' \"$(command -v git)\" > bin/git
+         chmod +x bin/git",
+    );
+    scene.done(&["commit", "--git"]);
     let path = format!(
         "{}:bin:{}",
         scene.place.project().join("bin").display(),
@@ -244,10 +248,18 @@ fn trusted_files_stay_out_of_git() {
     scene.work("echo evil > .envrc; echo two >> a");
     scene.done(&["commit", "--git", "-m", "fix"]);
     assert_eq!(scene.host("git show --format= --name-only HEAD; git status --porcelain"), "a\n");
+    // The branch that is checked out does not move to a commit that has it.
     scene.work("echo three >> a; git add -A; git commit -qm theirs");
-    let said = scene.done(&["commit"]);
-    assert!(said.contains("/.envrc is committed or staged in real, and stays there"), "{said}");
-    scene.host("test ! -e .envrc; git checkout -q -f HEAD; test ! -e .envrc");
+    let said = scene.done(&["commit", "--git", "-m", "more"]);
+    assert!(said.contains("main is checked out and cannot follow"), "{said}");
+    assert_eq!(
+        scene.host("git ls-files .envrc; git status --porcelain; cat a"),
+        "one\nmore\ntwo\nthree\n"
+    );
+    scene.host("test ! -e .envrc");
     scene.done(&["commit", "--git", "--take", ".envrc", "-m", "taken"]);
-    assert_eq!(scene.host("cat .envrc; git status --porcelain"), "evil\n");
+    assert_eq!(
+        scene.host("cat .envrc; git ls-files .envrc; git status --porcelain"),
+        "evil\n.envrc\n"
+    );
 }

@@ -121,8 +121,13 @@ fn links_do_not_lead_around() {
          ln -s evil .vscode; ln -s ../evil agents/deep",
     );
     let document = place.json(&["commit", "-w", "work"]);
-    let held =
-        ["/.vscode", "/agents/deep", "/agents/settings.json", "/evil/tasks.json", "/scripts/env.sh"];
+    let held = [
+        "/.vscode",
+        "/agents/deep",
+        "/agents/settings.json",
+        "/evil/tasks.json",
+        "/scripts/env.sh",
+    ];
     assert_eq!(trusted(&document, "held"), held);
     assert_eq!(read(&place, "scripts/env.sh"), "mine\n");
     assert!(!place.project().join(".vscode").exists());
