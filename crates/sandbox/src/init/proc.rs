@@ -48,16 +48,19 @@ fn guard() -> Result<(), Errno> {
         }
         if MASKED.contains(&name) {
             cover(top.as_fd(), name, (CWD, NOTHING))?;
-        } else if entry.file_type() == FileType::Directory || is_writable(top.as_fd(), name)? {
+        } else if entry.file_type() == FileType::Directory || can_change(top.as_fd(), name)? {
             cover(top.as_fd(), name, (top.as_fd(), name))?;
         }
     }
     Ok(())
 }
 
-fn is_writable(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
+/// Whether a command could write a file, or change its mode as its owner.
+fn can_change(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
     let found = statat(top, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok(Mode::from_raw_mode(found.st_mode).intersects(Mode::WUSR | Mode::WGRP | Mode::WOTH))
+    let is_owner = found.st_uid == rustix::process::geteuid().as_raw();
+    Ok(is_owner
+        || Mode::from_raw_mode(found.st_mode).intersects(Mode::WUSR | Mode::WGRP | Mode::WOTH))
 }
 
 /// Puts something over an entry that cannot be changed.
