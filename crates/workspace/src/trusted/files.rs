@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use offshoot_host::disk::bytes_path;
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Body, Entry, EntryKind, VaultPath};
+use offshoot_tree::{Body, Entry, EntryKind, Objects, VaultPath};
 use offshoot_vault::Binding;
 
 use super::settings;
@@ -15,6 +15,8 @@ use crate::git::{State, matters, within_repository};
 
 /// How many links are followed on the way to a file.
 const MOST_LINKS: usize = 8;
+/// Longer files of settings are not read.
+const LONGEST: u64 = 1 << 20;
 
 /// Finds trusted files among changes.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct TrustedFiles<'t> {
     named: BTreeMap<VaultPath, &'static TrustedFile>,
     /// Directories of which everything counts.
     directories: BTreeMap<VaultPath, &'static TrustedFile>,
+    /// Files of the table in which nothing new is run or obeyed.
+    harmless: BTreeSet<VaultPath>,
 }
 
 impl<'t> TrustedFiles<'t> {
@@ -37,7 +41,8 @@ impl<'t> TrustedFiles<'t> {
         bindings: &[Binding],
     ) -> Result<Self> {
         let (named, directories) = (BTreeMap::new(), BTreeMap::new());
-        let mut files = Self { table, named, directories };
+        let harmless = BTreeSet::new();
+        let mut files = Self { table, named, directories, harmless };
         if changes.is_empty() {
             return Ok(files);
         }
@@ -46,6 +51,14 @@ impl<'t> TrustedFiles<'t> {
             let mut above = change.path.parent();
             while let Some(folder) = above.filter(|folder| folders.insert(folder.clone())) {
                 above = folder.parent();
+            }
+        }
+        for change in changes {
+            if let Some(Fit::File(file)) = table.fit(&change.path)
+                && !file.harmless.is_empty()
+                && brings_only(states[0].objects, change, &file.harmless)?
+            {
+                files.harmless.insert(change.path.clone());
             }
         }
         for state in states {
@@ -74,6 +87,7 @@ impl<'t> TrustedFiles<'t> {
         }
         let is_link = |entry: Option<&Entry>| entry.is_some_and(|e| e.kind() == EntryKind::Symlink);
         match self.table.fit(path) {
+            Some(Fit::File(_)) if self.harmless.contains(path) => {}
             Some(Fit::File(file)) => return Some(file),
             Some(Fit::Above(file)) if is_link(before) || is_link(after) => return Some(file),
             _ => {}
@@ -132,6 +146,23 @@ impl<'t> TrustedFiles<'t> {
         }
         Ok(())
     }
+}
+
+/// Whether a file of settings gets nothing new but those of these keys. One that is no file, or too large, may get anything.
+fn brings_only(objects: &Objects, change: &Change, harmless: &[String]) -> Result<bool> {
+    let read = |entry: Option<&Entry>| -> Result<Option<Vec<settings::Pair>>> {
+        Ok(match entry.map(|entry| &entry.body) {
+            None => Some(Vec::new()),
+            Some(Body::File { blob, size: ..=LONGEST }) => {
+                Some(settings::read(&objects.blob(blob)?))
+            }
+            Some(_) => None,
+        })
+    };
+    let (before, after) = (read(change.before.as_deref())?, read(change.after.as_deref())?);
+    let (Some(before), Some(after)) = (before, after) else { return Ok(false) };
+    let mut new = after.iter().filter(|pair| !before.contains(pair));
+    Ok(new.all(|(key, _)| harmless.contains(key)))
 }
 
 /// The words of a command that may be paths. A variable in front of one is taken for the working tree.

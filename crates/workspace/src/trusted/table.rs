@@ -18,6 +18,8 @@ pub struct TrustedFile {
     pub kind: TrustKind,
     /// What happens, for people.
     pub why: String,
+    /// Settings that nobody runs or obeys; a change that brings nothing else is like any other. Empty where every change counts.
+    pub harmless: Vec<String>,
 }
 
 /// Which files are trusted.
@@ -69,6 +71,8 @@ struct FileRow {
     by: String,
     kind: TrustKind,
     why: String,
+    #[serde(default)]
+    harmless: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -91,16 +95,15 @@ struct Rows {
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let source: Source = toml::from_str(include_str!("../../knowledge/trusted.toml"))
         .expect("the table of trusted files is valid, as a test says");
-    let files = source.file.into_iter().flat_map(|FileRow { patterns, by, kind, why }| {
-        let row = move |pattern| TrustedFile { pattern, by: by.clone(), kind, why: why.clone() };
-        patterns.into_iter().map(row)
+    let files = source.file.into_iter().flat_map(|row| {
+        let FileRow { patterns, by, kind, why, harmless } = row;
+        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless };
+        patterns.into_iter().map(move |pattern| TrustedFile { pattern, ..row.clone() })
     });
     let settings = source.setting.into_iter().flat_map(|row| {
         let SettingRow { keys, directory, by, kind, why } = row;
-        let row = move |pattern| {
-            (TrustedFile { pattern, by: by.clone(), kind, why: why.clone() }, directory)
-        };
-        keys.into_iter().map(row)
+        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless: Vec::new() };
+        keys.into_iter().map(move |pattern| (TrustedFile { pattern, ..row.clone() }, directory))
     });
     Rows { files: files.collect(), settings: settings.collect() }
 });

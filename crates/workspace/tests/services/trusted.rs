@@ -42,16 +42,22 @@ fn a_file_comes_once_its_row_is_gone() {
     let all = selected(&bench, "fix", &Selection::default());
     assert_eq!(trusted(&all).len(), rows.len());
     assert_eq!(all.root, bench.root("head"), "nothing comes");
-    for (at, row) in rows.iter().enumerate() {
-        let path = example(at, row);
-        assert!(trusted(&all).contains(&path), "{path}");
-        let table = TrustedTable::without(&[&row.pattern]);
-        // Nothing but this file is asked for, so that it is quick.
-        let only = vec![PathPattern::parse(path.as_bytes()).unwrap()];
-        let without = Selection { only: only.clone(), trusted: &table, ..Selection::default() };
-        assert!(comes(&bench, &selected(&bench, "fix", &without), &path), "{path}");
-        let taken = Selection { take: only.clone(), only, ..Selection::default() };
-        assert!(comes(&bench, &selected(&bench, "fix", &taken), &path), "{path} is not taken");
+    // Rows in turns: what has none comes, and what has one stays. That one row holds one file is a matter of the table, and tested there.
+    for turn in [0, 1] {
+        let gone: Vec<&str> =
+            rows.iter().skip(turn).step_by(2).map(|row| row.pattern.as_str()).collect();
+        let table = TrustedTable::without(&gone);
+        let without = Selection { trusted: &table, ..Selection::default() };
+        let paths = rows.iter().enumerate().skip(turn).step_by(2);
+        let take = paths.map(|(at, row)| PathPattern::parse(example(at, row).as_bytes()).unwrap());
+        let taken = Selection { take: take.collect(), ..Selection::default() };
+        for selection in [without, taken] {
+            let selected = selected(&bench, "fix", &selection);
+            for (at, row) in rows.iter().enumerate() {
+                let path = example(at, row);
+                assert_eq!(comes(&bench, &selected, &path), at % 2 == turn, "{path}");
+            }
+        }
     }
 }
 
@@ -104,4 +110,23 @@ fn settings_of_nested_repositories_count() {
     bench.write(&fix, "/ci/pre-push", "no hook of this one");
     let found = selected(&bench, "fix", &Selection::default());
     assert_eq!(trusted(&found), ["/lib/ci/pre-push"]);
+}
+
+/// Submodules may move and go; an address that is new is looked at.
+#[test]
+fn submodules_may_move_and_go() {
+    let both = "[submodule \"a\"]\n\tpath = a\n\turl = ../a\n[submodule \"b\"]\n\tpath = b\n\turl = ../b\n";
+    for (text, is_held) in [
+        (both.replace("path = a", "path = moved"), false),
+        (both[..both.find("[submodule \"b\"]").unwrap()].to_owned(), false),
+        (both.replace("../a", "https://evil.example"), true),
+        (format!("{both}[submodule \"c\"]\n\tpath = c\n\turl = ../c\n"), true),
+        (both.replace("path = a", "path = a\n\tupdate = !evil"), true),
+    ] {
+        let bench = Bench::of(&[(".gitmodules", both)]);
+        let fix = bench.fork("fix");
+        bench.write(&fix, "/.gitmodules", &text);
+        let found = trusted(&selected(&bench, "fix", &Selection::default()));
+        assert_eq!(!found.is_empty(), is_held, "{text}");
+    }
 }
