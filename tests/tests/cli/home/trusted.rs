@@ -208,3 +208,24 @@ fn parts_of_git_directories_are_taken_by_name() {
     assert!(hooks[1..].iter().all(|hook| !place.project().join(hook).exists()));
     assert_eq!(fs::read_to_string(place.project().join(".git/config")).unwrap(), "[core]\n");
 }
+
+/// A file that the folder moved to where the host runs it does not come there by the merge.
+#[test]
+fn moves_of_the_folder_do_not_lead_around() {
+    let text: String = (1..30).map(|line| format!("echo {line}\n")).collect();
+    let place = project(&[("scripts/pre-commit", &text)]);
+    super::edit(&place, "work", "/scripts/pre-commit", format!("{text}evil\n"));
+    fs::create_dir(place.project().join(".husky")).unwrap();
+    let (from, to) = ("scripts/pre-commit", ".husky/pre-commit");
+    fs::rename(place.project().join(from), place.project().join(to)).unwrap();
+    place.ok(["pull", "--head"]);
+    let error = place.json_error(&["commit", "-w", "work"], 4);
+    assert!(error["message"].as_str().unwrap().contains("/.husky/pre-commit"), "{error}");
+    assert_eq!(read(&place, to), text);
+    place.ok(["pull", "-w", "work"]);
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(trusted(&document, "held"), ["/.husky/pre-commit"]);
+    assert_eq!(read(&place, to), text);
+    place.ok(["commit", "-w", "work", "--take", to]);
+    assert_eq!(read(&place, to), format!("{text}evil\n"));
+}
