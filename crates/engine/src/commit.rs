@@ -41,6 +41,7 @@ pub struct Commit {
     exclude: Vec<Pattern>,
     ignored: bool,
     allow: Allow,
+    take: Vec<Pattern>,
     choices: BTreeMap<VaultPath, Choice>,
     dry_run: bool,
     git: bool,
@@ -116,6 +117,21 @@ impl Commit {
         self
     }
 
+    /// Of what is held back for safety, these paths.
+    ///
+    /// ```
+    /// use offshoot_engine::commit::{Commit, Pattern};
+    ///
+    /// # fn example() -> offshoot_engine::Result<()> {
+    /// let commit = Commit::new("Set up direnv").take([Pattern::parse(b"/.envrc")?]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn take(mut self, patterns: impl IntoIterator<Item = Pattern>) -> Self {
+        self.take.extend(patterns);
+        self
+    }
+
     /// What was decided path by path. A path that is not in it is taken.
     ///
     /// ```
@@ -186,6 +202,7 @@ impl Commit {
             exclude: self.exclude.clone(),
             ignored: self.ignored,
             allow: self.allow,
+            take: self.take.clone(),
             choices: self.choices.clone(),
             ..Selection::default()
         }

@@ -1,6 +1,6 @@
 //! Documents about what is committed: `commit` and `pull`.
 
-use offshoot_vocabulary::{ConflictKindDoc, ExitCode, HeldReasonDoc, SettleOutcome};
+use offshoot_vocabulary::{ConflictKindDoc, ExitCode, HeldReasonDoc, SettleOutcome, TrustKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +23,13 @@ pub struct HeldDoc {
     pub path: Text,
     /// Why it stays.
     pub reason: HeldReasonDoc,
-    /// What it is, where that says more, such as `a git hook`.
+    /// What it is, or what would run it, where that says more, such as `a git hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The option that commits it, where there is one.
+    /// When something on the host would run or obey it, where that is the reason (`trusted`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<TrustKind>,
+    /// The option of `commit` that commits it and all that stays for the same reason, where there is one; `--take PATH` commits it alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
 }

@@ -62,6 +62,9 @@ pub struct ReviewItemDoc {
     /// Why a commit leaves it in the workspace, where it does: the words of `stays` in `status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldReasonDoc>,
+    /// What it is, or what would run it, where a commit leaves it for safety.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_detail: Option<String>,
     /// What can be decided about it.
     pub pieces: Vec<ReviewPieceDoc>,
 }

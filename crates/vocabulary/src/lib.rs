@@ -20,6 +20,7 @@ pub use exec::{
 pub use exit_code::ExitCode;
 pub use merge::{
     CommitTimes, ConflictKindDoc, Goal, HeldReasonDoc, RepositoryEvent, RevertVerb, SettleOutcome,
+    TrustKind,
 };
 pub use policy::{
     CommandPart, EffectCategory, PathAccess, PolicyDecision, PolicyLanguage, PolicyLayer,

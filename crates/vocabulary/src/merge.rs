@@ -45,12 +45,36 @@ words! {
         Setuid = "setuid",
         /// Git would run it, or something that it names.
         Git = "git",
+        /// Something on the host runs, obeys or trusts it without being asked.
+        Trusted = "trusted",
         /// The vault is not bound to its folder any more.
         Unbound = "unbound",
         /// It was not asked for.
         NotAsked = "not-asked",
         /// Somebody decided so.
         Left = "left",
+    }
+}
+
+words! {
+    /// When something on the host runs, obeys or trusts a file.
+    pub enum TrustKind {
+        /// When somebody opens the folder in an editor.
+        OnOpen = "on-open",
+        /// When a shell enters the folder.
+        OnEnter = "on-enter",
+        /// When somebody runs git or another version control in the folder.
+        OnGit = "on-git",
+        /// When somebody builds, tests or installs dependencies.
+        OnBuild = "on-build",
+        /// When a program starts in the folder, or somebody logs in whose home it is.
+        OnStart = "on-start",
+        /// When a coding agent works in the folder.
+        Agent = "agent",
+        /// When a service gets it that builds and deploys with secrets.
+        Service = "service",
+        /// When Offshoot works in the folder: these are its own rules and settings.
+        Rules = "rules",
     }
 }
 

@@ -95,6 +95,7 @@ fn words_are_the_same_everywhere() {
     check::<Shell>();
     check::<SkipCode>();
     check::<StorageClass>();
+    check::<TrustKind>();
     check::<When>();
 }
 

@@ -320,6 +320,11 @@ pub enum ServiceError {
     /// Files would be committed with the markers of a conflict.
     #[error("conflict markers are left in {}", few(.0))]
     Markers(Vec<String>),
+    /// The main line moved a file to where something on the host runs or obeys it, and the workspace changed it.
+    #[error(
+        "the folder has {0} at another path than the workspace, and something on this machine would run or obey it there"
+    )]
+    MovedToTrusted(String),
     /// What is committed has modes that close it to the person whose folder it is.
     #[error("{} would be closed to you in the folder, where nothing could undo that", few(.0))]
     ClosedToOwner(Vec<String>),

@@ -3,6 +3,7 @@
 
 mod checkout;
 mod commit;
+mod drivers;
 mod due;
 mod error;
 mod export;
@@ -52,8 +53,8 @@ pub(crate) use names::{
 };
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
-pub(crate) use planted::steps;
 pub use planted::{Planted, Planting, planted};
+pub(crate) use planted::{matters, steps};
 pub(crate) use repository::{Refs, State, common, packed_refs};
 pub use submodule::unrecorded_submodules;
 pub use tracked::TrackedPaths;

@@ -33,6 +33,7 @@ mod running;
 mod side_label;
 mod standing;
 mod suggest;
+mod trusted;
 pub mod wire;
 mod words;
 mod workspace;
@@ -90,4 +91,5 @@ pub use review::{
 pub use running::{Ending, RunningService};
 pub use standing::PathContext;
 pub use suggest::similar;
+pub use trusted::{TrustedFile, TrustedTable};
 pub use workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService, WorkspaceUsage};

@@ -31,6 +31,11 @@ impl PathPattern {
         PathContext::default().pattern(text)
     }
 
+    /// This path and everything below it, whatever characters are in it.
+    pub fn of_path(path: VaultPath) -> Self {
+        Self { text: path.to_string(), shape: Shape::Below(path) }
+    }
+
     /// Whether somebody wrote a pattern instead of a path.
     pub(crate) fn is_glob(text: &[u8]) -> bool {
         text.iter().any(|byte| SPECIAL.contains(byte))

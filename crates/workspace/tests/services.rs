@@ -30,6 +30,8 @@ mod reviews;
 mod support;
 #[path = "services/symlinks.rs"]
 mod symlinks;
+#[path = "services/trusted.rs"]
+mod trusted;
 #[path = "services/undo.rs"]
 mod undo;
 #[path = "services/workspaces.rs"]

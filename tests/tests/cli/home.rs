@@ -16,6 +16,8 @@ mod histories;
 mod holds;
 #[path = "home/swaps.rs"]
 mod swaps;
+#[path = "home/trusted.rs"]
+mod trusted;
 #[path = "home/undo.rs"]
 mod undo;
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, with_json};
 use serde_json::Value;
 
@@ -501,20 +502,35 @@ fn policies_for_programs() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs("git")]
 #[test]
 fn what_was_taken_for_reading_and_wrote_can_be_taken_back() {
-    let place = Place::new();
-    place.write("bin/ls", "#!/bin/sh\necho surprise > surprise\n");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(place.project().join("bin/ls"), mode).unwrap();
-    place.ok(["init"]);
-    let mut command = place.command(["exec", "--json", "--", "ls"]);
-    let path = std::env::var("PATH").unwrap();
-    command.env("PATH", format!("{}/bin:{path}", place.project().display()));
-    let envelope = document_of(&command.output().unwrap());
+    let place = project();
+    // The repository's own settings make it write, and no text shows them.
+    let setup = "git init -q .; git add a; printf '#!/bin/sh\\necho surprise > surprise\\n' > show.sh; chmod +x show.sh; \
+        git config diff.external ./show.sh; echo two > a";
+    place.ok(["exec", "-w", "fix", "--shell", setup]);
+    let envelope = exec(&place, 0, &["-w", "fix", "--", "git", "diff"]);
     assert_eq!(decision(&envelope), "allow");
     assert_eq!(envelope["result"]["changed_files"].as_array().unwrap().len(), 1, "{envelope}");
     assert!(envelope["result"]["checkpoint"].is_string(), "{envelope}");
     let warnings = envelope["result"]["warnings"].to_string();
     assert!(warnings.contains("only reads"), "{warnings}");
+}
+
+/// A search path that leads into the workspace finds programs that commands brought there, so nothing found by it only reads.
+#[test]
+fn programs_of_the_workspace_are_not_taken_for_those_of_the_system() {
+    let place = project();
+    let decided = |path: &str| {
+        let mut command = place.command(["exec", "--json", "-w", "fix", "--", "ls"]);
+        let output = command.env("PATH", path).output().unwrap();
+        document_of(&output)["result"]["decision"]["category"].clone()
+    };
+    let system = std::env::var("PATH").unwrap();
+    let inside = place.project().join("bin");
+    assert_eq!(decided(&system), "read_only");
+    for first in [inside.to_str().unwrap(), "bin", ".", ""] {
+        assert_eq!(decided(&format!("{first}:{system}")), "mutating", "{first:?}");
+    }
 }

@@ -85,7 +85,7 @@ fn who_commits_has_to_be_known() {
 #[test]
 fn a_git_commit_that_fails_leaves_what_came_home() {
     let history = "git init -q .; echo '*.bin filter=broken' > .gitattributes
-        git config filter.broken.clean false; git config filter.broken.required true
+        git config --global filter.broken.clean false; git config --global filter.broken.required true
         echo one > a; git add -A; git commit -qm first";
     let scene = project(Who::Me, history);
     scene.work("echo two >> a; echo b > x.bin");

@@ -144,7 +144,7 @@ fn a_linked_working_tree_and_one_with_a_submodule() {
 #[test]
 fn filters_and_ends_of_lines_are_the_persons() {
     let history = "git init -q .; printf '*.txt text\\n*.up filter=up\\n' > .gitattributes
-        git config filter.up.clean 'tr a-z A-Z'; git config filter.up.smudge 'tr A-Z a-z'
+        git config --global filter.up.clean 'tr a-z A-Z'; git config --global filter.up.smudge 'tr A-Z a-z'
         printf 'one\\r\\n' > crlf.txt; echo abc > x.up; echo keep > keep.up; git add -A; git commit -qm first";
     let scene = project(Who::Me, history);
     scene.work("printf 'two\\r\\n' >> crlf.txt; echo def >> x.up; printf 'raw\\r\\n' > raw");

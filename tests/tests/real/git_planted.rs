@@ -74,3 +74,192 @@ fn the_persons_own_hooks_do_not_run() {
     scene.host("echo x >> a; git commit -qam mine");
     assert!(mark.exists(), "the hooks work");
 }
+
+/// Programs that the settings of a repository name, and what a person would type that runs each: so the attacks are real.
+const NAMED: &[(&str, &str)] = &[
+    ("core.fsmonitor", "git status"),
+    ("core.editor", "git commit --allow-empty"),
+    ("core.sshCommand", "git ls-remote ssh://nowhere.invalid/x"),
+    ("core.gitProxy", "git ls-remote git://nowhere.invalid/x"),
+    (
+        "credential.helper",
+        "printf 'protocol=https\\nhost=x\\n\\n' | GIT_ASKPASS=true git credential fill",
+    ),
+    ("diff.external", "echo x >> a; git diff"),
+    ("diff.evil.command", "echo x >> a; git diff"),
+    ("diff.evil.textconv", "echo x >> a; git diff"),
+    ("filter.evil.clean", "echo x >> x.f; git add x.f"),
+    ("filter.evil.process", "echo x >> x.f; git add x.f"),
+    ("filter.evil.smudge", "rm x.f; git checkout x.f"),
+    ("filter.a=b.clean", "echo x >> x.g; git add x.g"),
+    ("merge.evil.driver", "git merge-tree --write-tree left right"),
+    ("gpg.program", "git commit -S --allow-empty -m signed"),
+    ("alias.look", "git look"),
+];
+
+/// A repository that somebody sent: its own settings, attributes and hooks name a program wherever git would run one.
+const SENT: &str = r#"git init -q .; seq 9 > m; echo one > a; echo f > x.f; echo g > x.g
+    printf '* diff=evil merge=evil\n*.f filter=evil\n*.g filter=a=b\n' > .gitattributes
+    git add -A; git commit -qm first
+    for side in left right; do git checkout -q -b $side main; done
+    git checkout -q left; echo left > m; git commit -qam left; git checkout -q right; echo right > m; git commit -qam right
+    git checkout -q main
+    printf '#!/bin/sh\necho "$0 $*" >> ../mark\nexit 1\n' > ../evil.sh; chmod +x ../evil.sh"#;
+
+/// The value that runs the program which leaves a mark.
+fn value(key: &str) -> &'static str {
+    match key {
+        "credential.helper" => "!../evil.sh",
+        "alias.look" => "!\"$(pwd)/../evil.sh\"",
+        _ => "../evil.sh",
+    }
+}
+
+fn sent(who: Who) -> Scene {
+    project(who, SENT)
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn the_programs_that_a_repository_names_do_run_for_a_person() {
+    let scene = sent(Who::Me);
+    for (key, command) in NAMED {
+        scene.host(&format!(
+            "git config '{key}' '{}'; rm -f ../mark; ({command}) < /dev/null > /dev/null 2>&1 || :; git config --unset '{key}'",
+            value(key)
+        ));
+        assert!(scene.place.path().join("mark").exists(), "{key} is no attack by {command}");
+        scene.host("git checkout -q -f main; git reset -q --hard");
+    }
+}
+
+fn nothing_named_runs(who: Who) {
+    let scene = sent(who);
+    let mark = scene.place.path().join("mark");
+    for (key, _) in NAMED {
+        scene.host(&format!("git config '{key}' '{}'", value(key)));
+    }
+    scene.host(
+        "for key in core.pager pager.status pager.diff core.alternateRefsCommand uploadpack.packObjectsHook \
+             core.askPass sequence.editor hook.evil.command trailer.evil.command tar.evil.command \
+             submodule.evil.update gpg.ssh.program; do git config $key ../evil.sh; done
+         git config hook.evil.event post-index-change; git config filter.evil.required true
+         git config commit.gpgSign true; git config tag.gpgSign true; git config log.showSignature true
+         git config protocol.ext.allow always; git config remote.origin.url 'ext::../evil.sh'; git config remote.origin.vcs evil
+         git config diff.submodule log; git config status.submoduleSummary true
+         mkdir ../hooks; for hook in pre-commit post-commit post-index-change reference-transaction post-checkout; do
+             cp ../evil.sh ../hooks/$hook; done; git config core.hooksPath ../hooks; touch -d 2001-01-01 m a x.f x.g; rm -f ../mark",
+    );
+    // The workspace and the folder both commit to one file, so that git has to merge it.
+    scene.work("sed -i 1s/.*/theirs/ m; git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c commit.gpgSign=false \
+        -c filter.evil.process= -c filter.evil.clean= -c filter.evil.required=false -c filter.a=b.clean= commit -qm theirs m || :; echo new > new; echo two >> a");
+    std::fs::remove_file(&mark).ok();
+    for arguments in [
+        &["status"][..],
+        &["diff"],
+        &["review", "--list"],
+        &["pull"],
+        &["export", "--git", "agent"],
+        &["commit", "--git", "--dry-run"],
+        &["commit", "--git", "-m", "fix"],
+        &["undo"],
+        &["redo"],
+        &["status"],
+        &["commit"],
+    ] {
+        scene.on_workspace(arguments);
+        assert!(!mark.exists(), "{arguments:?} ran {:?}", std::fs::read_to_string(&mark));
+    }
+    scene.offshoot_ok(&["init"]);
+    assert!(!mark.exists(), "init ran {:?}", std::fs::read_to_string(&mark));
+    assert_eq!(
+        scene.host("cat new; git -c core.fsmonitor=false log -1 --format=%s main"),
+        "new\nfix\n"
+    );
+    assert!(!mark.exists());
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn nothing_that_a_repository_names_runs() {
+    nothing_named_runs(Who::Me);
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn nothing_that_a_repository_names_runs_for_an_ordinary_user() {
+    nothing_named_runs(Who::Ordinary);
+}
+
+/// A filter that only the repository names does not run, so no commit gets a file without it. One that is the person's own does.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn files_of_filters_are_committed_with_them_or_not_at_all() {
+    let history = "git init -q .; echo '*.up filter=up' > .gitattributes; git config filter.up.clean 'tr a-z A-Z'
+        echo abc > x.up; echo one > a; git add -A; git commit -qm first";
+    let scene = project(Who::Me, history);
+    scene.work("echo two >> a");
+    scene.done(&["commit", "--git", "-m", "without the filter"]);
+    scene.work("echo def >> x.up; echo three >> a");
+    let head = scene.host("git rev-parse HEAD; cat a x.up");
+    for arguments in [&["commit", "--git"][..], &["export", "--git", "agent"]] {
+        let said = scene.refused(arguments, 4);
+        assert!(said.contains("x.up has the filter up") && said.contains("--global"), "{said}");
+        assert_eq!(scene.host("git rev-parse HEAD; cat a x.up"), head);
+    }
+    scene.host("git config --global filter.up.clean 'tr a-z A-Z'");
+    scene.done(&["commit", "--git", "-m", "with it"]);
+    assert_eq!(
+        scene.host("git cat-file blob HEAD:x.up; cat x.up; git status --porcelain"),
+        "ABC\nDEF\nabc\ndef\n"
+    );
+}
+
+/// A program in a directory of the project is not found, whatever the search path says.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn programs_of_the_project_are_not_found() {
+    let mut scene = project(Who::Me, HISTORY);
+    scene.work(
+        "mkdir bin; printf '#!/bin/sh\\ntouch ../mark\\nexec %s \"$@\"\\n' \"$(command -v git)\" > bin/git
+         chmod +x bin/git",
+    );
+    scene.done(&["commit", "--git"]);
+    let path = format!(
+        "{}:bin:{}",
+        scene.place.project().join("bin").display(),
+        offshoot_machine::search_path().to_string_lossy()
+    );
+    scene.set("PATH", path);
+    scene.work("echo three >> a");
+    let mark = scene.place.path().join("mark");
+    std::fs::remove_file(&mark).ok();
+    scene.done(&["commit", "--git", "-m", "fix"]);
+    assert!(!mark.exists(), "git of the project ran");
+    scene.host("git status");
+    assert!(mark.exists(), "the search path finds it");
+}
+
+/// Files that the host would run stay out of git as well: neither `commit --git` nor a commit of the workspace's own brings them.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn trusted_files_stay_out_of_git() {
+    let scene = project(Who::Me, HISTORY);
+    scene.work("echo evil > .envrc; echo two >> a");
+    scene.done(&["commit", "--git", "-m", "fix"]);
+    assert_eq!(scene.host("git show --format= --name-only HEAD; git status --porcelain"), "a\n");
+    // The branch that is checked out does not move to a commit that has it.
+    scene.work("echo three >> a; git add -A; git commit -qm theirs");
+    let said = scene.done(&["commit", "--git", "-m", "more"]);
+    assert!(said.contains("main is checked out and cannot follow"), "{said}");
+    assert_eq!(
+        scene.host("git ls-files .envrc; git status --porcelain; cat a"),
+        "one\nmore\ntwo\nthree\n"
+    );
+    scene.host("test ! -e .envrc");
+    scene.done(&["commit", "--git", "--take", ".envrc", "-m", "taken"]);
+    assert_eq!(
+        scene.host("cat .envrc; git ls-files .envrc; git status --porcelain"),
+        "evil\n.envrc\n"
+    );
+}

@@ -338,3 +338,32 @@ fn what_stays_in_the_workspace_is_marked() {
     console.keys("x");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
+
+/// What the host would run is taken by somebody who is shown why, and by nobody else.
+#[needs(UserNamespace)]
+#[test]
+fn files_that_the_host_would_run_are_asked_about() {
+    for (answer, comes) in [("\r", false), ("n\r", false), ("y\r", true)] {
+        let place = place();
+        place.ok_with(["fs", "write", "/.envrc", "-w", "fix"], b"evil\n");
+        place.ok_with(["fs", "write", "/offshoot-policy.toml", "-w", "fix"], b"version = 1\n");
+        place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"new\n");
+        let mut review = Console::run(&place, &["review", "-w", "fix"]);
+        review.wait_for("stays in the workspace: trusted, direnv runs it");
+        review.keys("q");
+        review.wait_for("forget the decisions");
+        review.keys("x");
+        assert_eq!(review.end().code(), Some(0), "{}", review.screen());
+        let mut console = Console::run(&place, &["commit", "-w", "fix"]);
+        console.wait_for("direnv runs it when a shell enters the folder");
+        console.wait_for("Offshoot decides by it which commands may run");
+        console.wait_for("commit them too?");
+        console.keys(answer);
+        console.wait_for("committed");
+        assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+        for path in [".envrc", "offshoot-policy.toml"] {
+            assert_eq!(place.project().join(path).exists(), comes, "{answer:?} {path}");
+        }
+        assert!(place.project().join("new.txt").exists());
+    }
+}

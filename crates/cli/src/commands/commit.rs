@@ -1,5 +1,6 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
+mod ask;
 pub(crate) mod git;
 mod pick;
 mod settle;
@@ -40,13 +41,16 @@ Examples:
   offshoot commit -w fix --only src --exclude '*.log'
   offshoot commit -w fix -p                    choose hunk by hunk
   offshoot commit -w fix --ignored             build output too
+  offshoot commit -w fix --take .envrc         and a file that is held back for safety
   offshoot commit -w fix --git -m \"Fix it\"     and make a git commit of it
   offshoot undo -w fix                         undo it, in the folder too
 
 Changes that were made in the folder meanwhile are merged. If both sides changed the same lines,
 commit writes nothing and exits with 4; `offshoot pull -w fix` brings both versions into the
 workspace. Ignored files (.gitignore), setuid bits, git hooks and git configuration stay in the
-workspace unless you ask for them.
+workspace unless you ask for them. So do files that something on this machine runs or obeys by
+itself, such as .envrc, .vscode/tasks.json or CLAUDE.md: look at them, then take them with --take
+PATH or --allow trusted.
 
 Neither commit nor commit --git runs a hook, such as pre-commit; --git names those it did not run.
 Filters of your own git configuration, such as git-lfs, do run.";
@@ -77,6 +81,9 @@ pub(crate) struct CommitArgs {
     /// Commit what is held back for safety
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     allow: Vec<Allowed>,
+    /// Commit these paths, or globs, although they are held back for safety
+    #[arg(long, value_name = "PATH", add = complete::paths())]
+    take: Vec<OsString>,
     /// Make a git commit of exactly these changes
     #[arg(long)]
     git: bool,
@@ -87,7 +94,7 @@ pub(crate) struct CommitArgs {
     #[arg(
         long,
         value_name = "WAY",
-        conflicts_with_all = ["message", "dry_run", "only", "exclude", "patch", "ignored", "allow", "git"]
+        conflicts_with_all = ["message", "dry_run", "only", "exclude", "patch", "ignored", "allow", "take", "git"]
     )]
     settle: Option<settle::Way>,
     #[command(flatten)]
@@ -101,6 +108,8 @@ enum Allowed {
     Setuid,
     /// Hooks and configuration that git runs or obeys
     Git,
+    /// Files that something on this machine runs or obeys by itself, such as .envrc
+    Trusted,
     /// Files with conflict markers
     Markers,
 }
@@ -138,6 +147,9 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
         let picked = pick::pick(context, vault, &workspace, &commit.selection(), args.expand)?;
         let Some(choices) = picked else { return Ok(()) };
         commit = commit.choices(choices);
+    }
+    if !args.patch && !args.dry_run {
+        commit = ask::about_trusted(context, vault, &workspace, commit)?;
     }
     commit_and_report(context, vault, &workspace, &commit, &told, args.expand)
 }
@@ -197,8 +209,10 @@ fn asked(args: &CommitArgs, standing: &PathContext) -> Result<Commit> {
         .allow(Allow {
             setuid: allows(Allowed::Setuid),
             git: allows(Allowed::Git),
+            trusted: allows(Allowed::Trusted),
             markers: allows(Allowed::Markers),
         })
+        .take(patterns(&args.take)?)
         .dry_run(args.dry_run);
     Ok(match args.git {
         true => commit.git_by(args.author.clone()),

@@ -1,10 +1,14 @@
 //! `offshoot diff`: the difference of two states.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
 use clap::Args;
-use offshoot_engine::change::{BinaryForm, ChangeSummaryService, Summary, without_frames};
+use offshoot_engine::change::{
+    BinaryForm, ChangeKind, ChangeSummaryService, Summary, without_frames,
+};
+use offshoot_engine::commit::Held;
 use offshoot_engine::diff::FileDiff;
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::file::{RootId, VaultPath};
@@ -93,7 +97,7 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     // What would be committed is a state that nothing refers to.
     let _held = vault.hold()?;
     let Words { a, b, paths } = words(args, context, vault)?;
-    let (before, after) = states(a, b, context, vault).map_err(|error| match error.hint {
+    let (before, after, held) = states(a, b, context, vault).map_err(|error| match error.hint {
         None if error.code == ExitCode::NotFound => error.hint(
             Hint::from("no file has that name either; ")
                 .then("offshoot diff --name-only")
@@ -107,6 +111,13 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     let mut summary = service.between(&before.root, &after.root, args.metadata)?;
     if !paths.is_empty() {
         let wanted = |path: &VaultPath| paths.iter().any(|filter| path.is_within(filter));
+        // What stays in the workspace is shown to whoever asks for it by name: it is to be looked at before it is taken.
+        let listed: HashSet<VaultPath> =
+            summary.changes.iter().map(|change| change.path.clone()).collect();
+        let stays = held.into_iter().map(|held| held.change);
+        let stays = stays.filter(|change| change.kind() != ChangeKind::Metadata);
+        summary.changes.extend(stays.filter(|change| !listed.contains(&change.path)));
+        summary.changes.sort_by(|one, other| one.path.cmp(&other.path));
         summary.changes.retain(|change| {
             wanted(&change.path) || change.moved.as_ref().is_some_and(|(from, _)| wanted(from))
         });
@@ -184,16 +195,18 @@ fn is_somewhere(vault: &Vault, path: &VaultPath) -> Result<bool> {
     Ok(false)
 }
 
-/// Which two states are meant.
+/// Which two states are meant, and what a commit between them leaves in the workspace.
 fn states(
     a: Option<&str>,
     b: Option<&str>,
     context: &Context,
     vault: &Vault,
-) -> Result<(State, State)> {
+) -> Result<(State, State, Vec<Held>)> {
     let resolver = Resolver::new(vault);
     if let (Some(a), Some(b)) = (a, b) {
-        return Ok((resolver.point(a, None)?.into(), resolver.point(b, None)?.into()));
+        let states = [resolver.point(a, None)?, resolver.point(b, None)?].map(State::from);
+        let [before, after] = states;
+        return Ok((before, after, Vec::new()));
     }
     let named = a.map(|a| vault.workspace_named(a)).transpose()?.flatten();
     if let Some(named) = named {
@@ -209,13 +222,13 @@ fn states(
             Some(a) => resolver.point(a, None)?,
             None => head.clone(),
         };
-        return Ok((before.into(), head.into()));
+        return Ok((before.into(), head.into(), Vec::new()));
     };
     match a {
         None => brought(context, vault, &workspace),
         Some(a) => {
             let after = resolver.workspace_point(&workspace)?;
-            Ok((resolver.point(a, Some(&workspace))?.into(), after.into()))
+            Ok((resolver.point(a, Some(&workspace))?.into(), after.into(), Vec::new()))
         }
     }
 }
@@ -225,7 +238,7 @@ fn brought(
     context: &Context,
     vault: &Vault,
     workspace: &WorkspaceRecord,
-) -> Result<(State, State)> {
+) -> Result<(State, State, Vec<Held>)> {
     let preview = context.preview(vault, workspace, false)?;
     let (before, after) = preview.proposal.sides();
     let fits = preview.proposal.fits();
@@ -245,7 +258,8 @@ fn brought(
         snapshot: base.copied().unwrap_or(preview.head.id),
         root: before,
     };
-    Ok((before, State { label: workspace.name.clone(), snapshot: preview.tip.id, root: after }))
+    let after = State { label: workspace.name.clone(), snapshot: preview.tip.id, root: after };
+    Ok((before, after, preview.proposal.stays().cloned().collect()))
 }
 
 fn document(

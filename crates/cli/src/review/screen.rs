@@ -149,7 +149,8 @@ fn path_line(item: &Item) -> Styled {
         line.push(DIM, format!("  from {from}"));
     }
     if let Some(reason) = item.held {
-        line.push(WARN, format!("  (stays in the workspace: {})", reason.word()));
+        let why = reason.detail().map(|why| format!(", {why}")).unwrap_or_default();
+        line.push(WARN, format!("  (stays in the workspace: {}{why})", reason.word()));
     }
     line
 }

@@ -3,6 +3,7 @@
 use offshoot_vault::{Vault, WorkspaceRecord};
 use offshoot_workspace::{CommitPreview, PreviewService, Selection};
 
+use super::Commit;
 use crate::error::Result;
 use crate::offshoot::Offshoot;
 
@@ -28,6 +29,33 @@ impl Offshoot {
         let is_tracked = |path: &_| Ok(tracked.has(path));
         let selection = Selection { tracked: &is_tracked, ..Selection::default() };
         Ok(self.previews(vault).preview(workspace, &selection, metadata)?)
+    }
+
+    /// What just this commit would do. Nothing is changed.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// use offshoot_engine::commit::Commit;
+    ///
+    /// let commit = Commit::new("Fix the parser");
+    /// for held in engine.preview_of(vault, &workspace.record()?, &commit)?.proposal.stays() {
+    ///     println!("{} stays: {}", held.change.path, held.reason.word());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn preview_of(
+        &self,
+        vault: &Vault,
+        workspace: &WorkspaceRecord,
+        commit: &Commit,
+    ) -> Result<CommitPreview> {
+        let tracked = self.tracked(vault)?;
+        let is_tracked = |path: &_| Ok(tracked.has(path));
+        let selection = Selection { tracked: &is_tracked, ..commit.selection() };
+        Ok(self.previews(vault).preview(workspace, &selection, false)?)
     }
 
     /// Whether a pull would bring something into the workspace of a preview.

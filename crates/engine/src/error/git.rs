@@ -20,6 +20,7 @@ impl From<GitError> for Error {
             | GitError::InUse { .. }
             | GitError::NoRoom { .. }
             | GitError::Dirty(_)
+            | GitError::RepositoryFilter { .. }
             | GitError::MovedOn(_)
             | GitError::InTheWay(_)
             | GitError::BothChanged { .. }
@@ -62,6 +63,12 @@ fn hint(error: &GitError) -> Option<Hint> {
         GitError::InUse { .. } | GitError::NoRoom { .. } => Hint::from("choose another name"),
         GitError::Dirty(_) => {
             Hint::from("commit or stash them with git first, or commit without --git")
+        }
+        GitError::RepositoryFilter { name, .. } => {
+            Hint::from("commit without --git, then commit the file with git itself; or set the filter for all of your repositories: ")
+                .then("git config --global")
+                .arg(format!("filter.{name}.clean"))
+                .words("COMMAND")
         }
         GitError::MovedOn(_) => Hint::command("git status")
             .text(" in the folder shows what is not committed; ")

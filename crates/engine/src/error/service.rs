@@ -206,6 +206,11 @@ impl From<ServiceError> for Error {
                 ),
             ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)
                 .hint("nothing was changed; edit the files, or add --allow markers"),
+            ServiceError::MovedToTrusted(_) => Self::new(ExitCode::Conflict, message).hint(
+                Hint::from("nothing was changed; ")
+                    .then("offshoot pull")
+                    .text(" moves it in the workspace as well, and a commit then names it"),
+            ),
             ServiceError::ClosedToOwner(_) => Self::new(ExitCode::Conflict, message).hint(
                 Hint::from("nothing was changed; ")
                     .then("chmod u+rX PATH")

@@ -9,6 +9,7 @@ use crate::script::ShellWord;
 
 use super::Classifier;
 use super::command::Inner;
+use super::operands::variable;
 use super::program::Work;
 use super::words;
 
@@ -19,6 +20,8 @@ impl Classifier<'_> {
             "cd" | "pushd" => self.change_directory(work),
             "popd" => self.directories.go(None, work.scene.apart),
             "alias" => alias(work),
+            "declare" => reference(work),
+            "wait" => waits(work),
             "test" | "[" => test(work),
             _ => {}
         }
@@ -34,6 +37,21 @@ impl Classifier<'_> {
         };
         self.directories.go(to, work.scene.apart);
     }
+}
+
+/// `declare -n name=other`: what is assigned to the one reaches the other, and nobody sees it.
+fn reference(work: &mut Work<'_, '_>) {
+    if work.reading.options.iter().any(|given| given.name == "-n") {
+        let why = "-n: makes another name for a variable, so nobody sees which one is set by it";
+        work.draft.add(EffectCategory::Mutating, why);
+    }
+}
+
+/// `wait -p name` sets a variable.
+fn waits(work: &mut Work<'_, '_>) {
+    let named = work.reading.options.iter().filter(|given| given.name == "-p");
+    let named: Vec<_> = named.filter_map(|given| given.value).collect();
+    named.into_iter().for_each(|value| variable(work, &value.word()));
 }
 
 /// `alias name=text`: the text is judged here, since nobody knows what is called by that name later.

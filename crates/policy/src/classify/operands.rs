@@ -203,7 +203,7 @@ fn set(work: &mut Work<'_, '_>, word: &ShellWord) {
 }
 
 /// A variable that gets a value which nobody knows.
-fn variable(work: &mut Work<'_, '_>, word: &ShellWord) {
+pub(super) fn variable(work: &mut Work<'_, '_>, word: &ShellWord) {
     let start = word.beginning();
     let name = words::leading_name(start);
     if let Some(variable) = knowledge::variable(name) {

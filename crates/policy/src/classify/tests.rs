@@ -80,6 +80,14 @@ fn assignments() {
          read_only | x=$(ls)
          mutating | LD_PRELOAD=./x.so ls
          mutating | PATH=.:$PATH ls
+         mutating | PATH=./bin:$PATH ls
+         mutating | PATH=$PWD/bin:$PATH ls
+         mutating | PATH+=:bin; ls
+         mutating | export PATH=bin; ls
+         mutating | env -i PATH=bin ls
+         mutating | declare -n p=PATH; p=bin; ls
+         mutating | coproc PATH { ls; }; ls
+         mutating | wait -p PATH; ls
          mutating | GIT_PAGER=./x git log
          read_only | GIT_PAGER=cat git log
          mutating | IFS=,

@@ -276,6 +276,9 @@ impl Reader<'_> {
                 self.peek() == b'(' || self.keyword().is_some_and(|keyword| keyword != Keyword::In);
             if name.is_empty() || !compound {
                 self.go_back(at)?;
+            } else {
+                // It gets the numbers of descriptors.
+                self.assigned(name, unknown());
             }
         }
         self.command()?;

@@ -14,10 +14,11 @@ use super::kept_out::kept_out;
 use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, HeldBackCheckouts, Meeting, MergedRepositories, RepositoryMerge, UnclearRefs,
+    GitReport, HeldBackCheckouts, Meeting, MergedRepositories, RepositoryMerge, State, UnclearRefs,
     is_vcs_path, merge_repositories,
 };
 use crate::side_label::HEAD_LABEL;
+use crate::trusted::TrustedFiles;
 
 /// Further back, moments at which a workspace took the main line in are not looked for.
 const MOST_MEETINGS: usize = 32;
@@ -114,6 +115,10 @@ impl Proposal {
                 proposal.git.notes.extend(gone);
                 let [_, met] = meetings;
                 proposal.meetings = met;
+                if let Some(path) = proposal.moved_to_trusted(vault, selection)? {
+                    let error = ServiceError::MovedToTrusted(path.to_string());
+                    (proposal.refused, proposal.blocked) = (Some(error), true);
+                }
             }
             Err(error @ ServiceError::Git(_)) => {
                 (proposal.refused, proposal.blocked) = (Some(error), true);
@@ -154,6 +159,29 @@ impl Proposal {
         })
     }
 
+    /// A file that was like any other where the workspace changed it, and that something on the host runs or obeys where the main line
+    /// moved it to.
+    fn moved_to_trusted(
+        &self,
+        vault: &Vault,
+        selection: &Selection<'_>,
+    ) -> Result<Option<VaultPath>> {
+        if self.renames.is_empty() || selection.allow.trusted {
+            return Ok(None);
+        }
+        let objects = vault.objects()?;
+        let changes = diff::compare(objects, &self.main, &self.merged)?;
+        let trees = [vault.tree(&self.merged)?, vault.tree(&self.main)?];
+        let states = [&trees[0], &trees[1]].map(|tree| State { objects, tree });
+        let repository = states[1].repository_at(&VaultPath::top())?;
+        let bindings = vault.bindings()?;
+        let trusted =
+            TrustedFiles::new(selection.trusted, &changes, states, &repository, &bindings)?;
+        let is_taken = |path: &VaultPath| selection.take.iter().any(|p| p.matches(path));
+        let mut found = changes.iter().filter(|change| trusted.of(change).is_some());
+        Ok(found.find(|change| !is_taken(&change.path)).map(|change| change.path.clone()))
+    }
+
     /// Whether nothing is committed.
     pub fn is_empty(&self) -> bool {
         self.nothing || self.selected.root == self.base
@@ -179,9 +207,11 @@ impl Proposal {
     }
 }
 
-/// The files that stay because they were not asked for.
+/// The files that stay because they were not asked for, or not taken: a checkout without them does not come along.
 fn left_out(held: &[Held]) -> Vec<VaultPath> {
-    let is_choice = |held: &&Held| matches!(held.reason, HeldReason::NotAsked | HeldReason::Left);
+    let is_choice = |held: &&Held| {
+        matches!(held.reason, HeldReason::NotAsked | HeldReason::Left | HeldReason::Trusted(_))
+    };
     held.iter().filter(is_choice).map(|held| held.change.path.clone()).collect()
 }
 

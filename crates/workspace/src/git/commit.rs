@@ -37,6 +37,7 @@ impl GitCommit {
     /// Fails where what reaches the folder is in files that the person changed too: a commit of them would hold more than the workspace's work.
     pub fn check(&self, vault: &Vault, came: &CommittedChanges<'_>) -> Result<()> {
         let wanted = self.wanted(vault, came)?;
+        self.check_filters(vault, &wanted)?;
         let paths = |both: &BTreeSet<Vec<u8>>| -> Vec<VaultPath> {
             both.iter().filter_map(|path| self.vault_path(came.at, path)).collect()
         };
@@ -51,6 +52,18 @@ impl GitCommit {
         let both = wanted.into_iter().filter(|path| overlooked.contains(path)).collect();
         let commands = overlooked.commands(&self.folder);
         Err(GitError::Overlooked { paths: paths(&both), commands }.into())
+    }
+
+    /// Fails where a file that is to be stored has a filter that does not run.
+    fn check_filters(&self, vault: &Vault, wanted: &[Wanted]) -> Result<()> {
+        if self.folder.git.missing_filters()?.is_empty() {
+            return Ok(());
+        }
+        let stored = wanted.iter().filter(|(_, entry)| entry.is_some());
+        let paths: Vec<Vec<u8>> = stored.map(|(path, _)| path.clone()).collect();
+        let mut contents = Contents::new(vault, &self.folder)?;
+        contents.prepare(&paths)?;
+        Ok(paths.iter().try_for_each(|path| contents.require_filter(path))?)
     }
 
     /// Fails where commits that were kept apart before would be merged, and cannot be. Git gets the objects of the merge for that.

@@ -104,6 +104,16 @@ pub enum GitError {
         /// The commands that make git look at them again.
         commands: Vec<String>,
     },
+    /// A file has a filter that nobody but the repository names.
+    #[error(
+        "{path} has the filter {name}, which only the repository's own settings name: Offshoot runs nothing that a repository names"
+    )]
+    RepositoryFilter {
+        /// The file, in the repository.
+        path: String,
+        /// The filter.
+        name: String,
+    },
     /// Commits that were kept apart do not fit onto the branch.
     #[error("{kept} cannot be merged: {why}")]
     CannotJoin {

@@ -15,10 +15,10 @@ use super::nested::{Look, Nested};
 use super::repository::{State, is_repository};
 use super::submodule::Submodules;
 use crate::error::Result;
+use by_name::in_repository;
 pub(super) use by_name::sensitive;
-pub(crate) use by_name::steps;
 pub use by_name::{Planted, planted};
-use by_name::{in_repository, matters};
+pub(crate) use by_name::{matters, steps};
 use look::{Was, is_module_part, leads_elsewhere, look, shadows_ref};
 use replaced::Replaced;
 

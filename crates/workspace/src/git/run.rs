@@ -1,18 +1,20 @@
 //! Running git so that nothing runs besides: no hooks, no pagers, no editors, nothing that asks, nothing from elsewhere.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::drivers::Overrides;
 use super::error::{GitError, GitResult};
 use super::options::{GitOptions, IDENTITY};
 
-/// Settings that win over those of files. Clean and smudge filters are not among them: those are the person's own, and a commit without
-/// them would not hold what `git add` makes of a file.
+/// Settings that win over those of files. What has names of its own, such as filters, is found by `drivers`.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -22,6 +24,12 @@ const SETTINGS: &[&str] = &[
     "core.askPass=",
     "core.sshCommand=false",
     "core.alternateRefsCommand=true",
+    "core.gitProxy=",
+    "gpg.program=false",
+    "gpg.ssh.program=false",
+    "gpg.x509.program=false",
+    "init.templateDir=",
+    "uploadpack.packObjectsHook=",
     "credential.helper=",
     "protocol.allow=never",
     "diff.external=",
@@ -39,6 +47,11 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
+    // A protocol that a repository allows by its name would win over `protocol.allow`.
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_SSH_COMMAND", "false"),
+    ("GIT_ASKPASS", "false"),
+    ("SSH_ASKPASS", "false"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_EDITOR", "false"),
     ("GIT_PAGER", "cat"),
@@ -53,6 +66,8 @@ pub(crate) struct Git {
     index: Option<PathBuf>,
     /// Another repository than the directory's, and the working tree.
     repository: Option<[PathBuf; 2]>,
+    /// What is set in the place of programs that the repository names, once somebody asked.
+    overrides: Arc<OnceLock<Overrides>>,
 }
 
 /// What a run of git gave.
@@ -66,7 +81,7 @@ pub(crate) struct Ran {
 impl Git {
     pub(crate) fn new(options: &GitOptions, directory: &Path) -> Self {
         let (options, directory) = (options.clone(), directory.to_owned());
-        Self { options, directory, index: None, repository: None }
+        Self { options, directory, index: None, repository: None, overrides: Arc::default() }
     }
 
     /// The same with another index.
@@ -76,10 +91,11 @@ impl Git {
 
     /// The same with another repository for a working tree.
     pub(crate) fn with_repository(&self, repository: &Path, tree: &Path) -> Self {
-        Self { repository: Some([repository.to_owned(), tree.to_owned()]), ..self.clone() }
+        let repository = Some([repository.to_owned(), tree.to_owned()]);
+        Self { repository, overrides: Arc::default(), ..self.clone() }
     }
 
-    /// The same in another directory.
+    /// The same in another directory of the same repository.
     pub(crate) fn in_directory(&self, directory: &Path) -> Self {
         Self { directory: directory.to_owned(), ..self.clone() }
     }
@@ -99,7 +115,7 @@ impl Git {
         arguments: &[A],
         input: &[u8],
     ) -> GitResult<Vec<u8>> {
-        succeeded(arguments, self.run(self.command(arguments), arguments, input)?)
+        succeeded(arguments, self.run(self.command(arguments)?, arguments, input)?)
     }
 
     /// The first line that it prints, as text.
@@ -114,12 +130,12 @@ impl Git {
         arguments: &[A],
         input: &[u8],
     ) -> GitResult<Ran> {
-        self.run(self.command(arguments), arguments, input)
+        self.run(self.command(arguments)?, arguments, input)
     }
 
     /// The same in a language that can be read by a program.
     pub(crate) fn try_plain<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<Ran> {
-        let mut command = self.command(arguments);
+        let mut command = self.command(arguments)?;
         command.env("LC_ALL", "C");
         self.run(command, arguments, &[])
     }
@@ -131,14 +147,14 @@ impl Git {
         variables: &[(&str, String)],
         input: &[u8],
     ) -> GitResult<Vec<u8>> {
-        let mut command = self.command(arguments);
+        let mut command = self.command(arguments)?;
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         succeeded(arguments, self.run(command, arguments, input)?)
     }
 
     /// Starts it, to be talked to.
     pub(crate) fn start<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<Talk> {
-        let mut command = self.command(arguments);
+        let mut command = self.command(arguments)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| self.not_run(arguments, error))?;
         let missing = "the child's ends are pipes";
@@ -149,14 +165,41 @@ impl Git {
         Ok(Talk { what: text_of(arguments), child, input, output, errors })
     }
 
-    fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = Command::new(&self.options.program);
+    /// Filters that only the repository names: they do not run, so no file that has one may be stored.
+    pub(crate) fn missing_filters(&self) -> GitResult<&BTreeSet<String>> {
+        Ok(&self.overrides()?.filters)
+    }
+
+    fn overrides(&self) -> GitResult<&Overrides> {
+        if let Some(known) = self.overrides.get() {
+            return Ok(known);
+        }
+        let arguments = ["config", "--list", "-z", "--show-scope"];
+        let command = self.bare_command(&arguments)?;
+        let listed = succeeded(&arguments, self.run(command, &arguments, &[])?)?;
+        Ok(self.overrides.get_or_init(|| Overrides::read(&listed)))
+    }
+
+    /// The one place where git is started from: nothing that a repository names runs with it.
+    fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<Command> {
+        let mut command = self.bare_command(arguments)?;
+        command.envs(self.overrides()?.variables());
+        Ok(command)
+    }
+
+    /// The same before it is known which programs the repository names.
+    fn bare_command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<Command> {
+        let directories = self.program_directories();
+        let mut command = Command::new(self.program(&directories)?);
         command.env_clear().current_dir(&self.directory);
         for (name, value) in &self.options.environment {
             let steers = name.as_encoded_bytes().starts_with(b"GIT_");
             if !steers || IDENTITY.iter().any(|known| name == known) {
                 command.env(name, value);
             }
+        }
+        if let Ok(path) = std::env::join_paths(&directories) {
+            command.env("PATH", path);
         }
         command.envs(VARIABLES.iter().copied());
         if let Some(index) = &self.index {
@@ -172,7 +215,36 @@ impl Git {
         command.args(arguments);
         // Ctrl-C ends us, and what git is at is finished rather than left half done.
         command.process_group(0);
-        command
+        Ok(command)
+    }
+
+    /// Where git and what it starts are looked for: nowhere that a workspace could bring a program to.
+    fn program_directories(&self) -> Vec<PathBuf> {
+        let path = self.options.environment.iter().find(|(name, _)| name == "PATH");
+        let all = path.into_iter().flat_map(|(_, value)| std::env::split_paths(value));
+        let real = self.directory.canonicalize().unwrap_or_else(|_| self.directory.clone());
+        let is_inside = |directory: &Path| {
+            let found = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+            directory.starts_with(&self.directory) || found.starts_with(&real)
+        };
+        all.filter(|directory| directory.is_absolute() && !is_inside(directory)).collect()
+    }
+
+    fn program(&self, directories: &[PathBuf]) -> GitResult<PathBuf> {
+        let program = &self.options.program;
+        let is_known = program.parent().is_none_or(|parent| {
+            parent.as_os_str().is_empty() || directories.iter().any(|directory| directory == parent)
+        });
+        // One from a directory that does not count is looked for once more in those that do.
+        match is_known || !program.starts_with(&self.directory) {
+            true => Ok(program.clone()),
+            false => {
+                let mut found = directories.iter().map(|directory| directory.join("git"));
+                found
+                    .find(|program| program.is_file())
+                    .ok_or_else(|| GitError::Missing(program.clone()))
+            }
+        }
     }
 
     fn run<A: AsRef<OsStr>>(

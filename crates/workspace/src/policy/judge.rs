@@ -1,6 +1,6 @@
 //! What a request looks like to policy.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,9 @@ use offshoot_policy::script::Script;
 use offshoot_policy::{Context, Policy, Verdict, parse_argv, parse_text};
 
 use crate::exec::request::{CommandLine, ExecutionRequest};
+
+/// The variable that says where programs are looked for.
+const PATH: &str = "PATH";
 
 /// Decides about a command.
 pub fn judge(policy: &Policy, command: &CommandLine, context: &Context) -> Verdict {
@@ -43,7 +46,9 @@ pub(crate) fn context_of(request: &ExecutionRequest, paths: &CommandPaths<'_>) -
         let found = request.environment.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
     };
-    let set = request.set_by_caller.iter();
+    let set = request.set_by_caller.iter().map(OsString::as_os_str);
+    let path = searches_inside(request, paths).then_some(OsStr::new(PATH));
+    let set = set.filter(|name| *name != PATH || path.is_none()).chain(path);
     Context {
         workspace: paths.workspace.to_owned(),
         folders: paths.folders.to_vec(),
@@ -55,4 +60,14 @@ pub(crate) fn context_of(request: &ExecutionRequest, paths: &CommandPaths<'_>) -
         stdin: request.has_stdin,
         environment: set.map(|name| (name.to_string_lossy().into_owned(), value(name))).collect(),
     }
+}
+
+/// Whether programs are looked for in the workspace, where commands may have brought them, whoever set it so.
+fn searches_inside(request: &ExecutionRequest, paths: &CommandPaths<'_>) -> bool {
+    let leads_inside = |directory: PathBuf| {
+        let mut folders = paths.folders.iter().map(PathBuf::as_path).chain([paths.workspace]);
+        directory.is_relative() || folders.any(|folder| directory.starts_with(folder))
+    };
+    let path = request.environment.iter().find(|(name, _)| name == PATH);
+    path.is_some_and(|(_, value)| std::env::split_paths(value).any(leads_inside))
 }

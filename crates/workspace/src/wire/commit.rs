@@ -72,8 +72,9 @@ pub fn held(held: &Held) -> HeldDoc {
     HeldDoc {
         path: path(&held.change.path),
         reason: held.reason.word(),
-        detail: match held.reason {
-            HeldReason::Git(planted) => Some(planted.word().to_owned()),
+        detail: held.reason.detail().map(str::to_owned),
+        kind: match held.reason {
+            HeldReason::Trusted(file) => Some(file.kind),
             _ => None,
         },
         option: held.reason.option().map(str::to_owned),

@@ -36,6 +36,7 @@ pub fn review_item(item: &ReviewItem) -> ReviewItemDoc {
         in_workspace: item.source.as_ref().map(path),
         last_changed_by: item.origin.as_ref().map(origin),
         held: item.held.map(HeldReason::word),
+        held_detail: item.held.and_then(HeldReason::detail).map(str::to_owned),
         pieces: item.pieces.iter().map(|piece| review_piece(item, piece)).collect(),
     }
 }

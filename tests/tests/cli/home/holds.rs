@@ -368,7 +368,7 @@ fn new_rules_hold_what_they_are_about() {
     fork(&place, "work");
     run(&place, "echo '*.txt' >.offshootignore; echo w >>a.txt; rm d/d.txt; echo w >other");
     let before = folder(&place);
-    let found = held(&place.json(&["commit", "-w", "work"]));
+    let found = held(&place.json(&["commit", "-w", "work", "--take", ".offshootignore"]));
     assert_eq!(found, named(&[("/a.txt", "excluded"), ("/d/d.txt", "excluded")]));
     assert_eq!((read(&place, "a.txt"), read(&place, "d/d.txt")), ("a".to_owned(), "d".to_owned()));
     assert_eq!(read(&place, "other"), "w\n");

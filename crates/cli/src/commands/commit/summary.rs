@@ -8,9 +8,10 @@ use offshoot_engine::conflict::Conflict;
 use offshoot_engine::file::EntryKind;
 use offshoot_engine::git::Planted;
 use offshoot_engine::wire;
-use offshoot_protocol::{Goal, WayOnDoc};
+use offshoot_protocol::{Goal, Hint, WayOnDoc};
 
 use crate::error::Result;
+use crate::invocation::next;
 use crate::render::listing::{
     EXPAND, Listing, folded_texts, show_expanded, show_metadata, status_metadata,
 };
@@ -34,7 +35,7 @@ pub(super) fn text(outcome: &Brought, mut noise: Option<&mut Noise<'_>>) -> Resu
         let workspace = &outcome.workspace;
         text.push_str(&render::git::notes_in(&outcome.workspace_git, workspace, &outcome.git));
     }
-    text.push_str(&held(&outcome.held, noise)?);
+    text.push_str(&held(&outcome.workspace, &outcome.held, noise)?);
     if !outcome.kept_conflicts.is_empty() {
         let kept = render::count(outcome.kept_conflicts.len() as u64, "conflict");
         let line = format!("what stays conflicts with what was committed: {kept} in the workspace");
@@ -111,7 +112,11 @@ fn more(number: usize, shown: usize) -> String {
 }
 
 /// What stays in the workspace, by reason, with the option that commits it.
-pub(crate) fn held(held: &[Held], mut noise: Option<&mut Noise<'_>>) -> Result<String> {
+pub(crate) fn held(
+    workspace: &str,
+    held: &[Held],
+    mut noise: Option<&mut Noise<'_>>,
+) -> Result<String> {
     let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<&Change>)> = BTreeMap::new();
     for held in held.iter().filter(|held| is_shown(&held.change)) {
         let known = by_reason.entry((held.reason.word().as_str(), why(held.reason)));
@@ -120,6 +125,9 @@ pub(crate) fn held(held: &[Held], mut noise: Option<&mut Noise<'_>>) -> Result<S
     }
     let lines = by_reason.into_values().map(|(reason, changes)| {
         let number = changes.len();
+        if let HeldReason::Trusted(_) = reason {
+            return Ok(trusted_lines(workspace, &trusted(held)));
+        }
         let sorted = match noise.as_deref_mut() {
             Some(noise) => noise.sort(changes, |change| change)?,
             None => Sorted { single: changes, folded: Vec::new() },
@@ -145,10 +153,46 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
         HeldReason::Git(_) => "git would run or obey it",
+        HeldReason::Trusted(_) => "something on this machine would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",
         HeldReason::Left => "left out",
     }
+}
+
+/// What something on this machine would run or obey, each with what that is: nobody should take it unseen.
+fn trusted_lines(workspace: &str, trusted: &[&Held]) -> String {
+    let (files, them) = match trusted.len() {
+        1 => ("1 file".to_owned(), "it"),
+        number => (format!("{number} files"), "them"),
+    };
+    let look = trusted.first().map(|held| {
+        let path = held.change.path.to_string();
+        next(Hint::command("offshoot diff").words("-w").arg(workspace).arg(&path))
+    });
+    let look = look.unwrap_or_default();
+    let stays = paint(WARN, "stays:");
+    let mut text = format!(
+        "{stays} {files} that something on this machine would run or obey. Look at {them} (`{look}`); --take PATH or --allow trusted commits {them}:\n"
+    );
+    text.push_str(&trusted_files(trusted));
+    text
+}
+
+/// What would run or obey each file, a line each.
+pub(super) fn trusted_files(trusted: &[&Held]) -> String {
+    let line = |held: &&Held| {
+        let why = paint(DIM, held.reason.detail().unwrap_or_default());
+        format!("  {}  {why}\n", render::change(&held.change))
+    };
+    let text: String = trusted.iter().take(MOST_NAMED).map(line).collect();
+    text + &more(trusted.len(), MOST_NAMED)
+}
+
+/// The files of a list that something on this machine would run or obey.
+pub(super) fn trusted(held: &[Held]) -> Vec<&Held> {
+    let is_trusted = |held: &&Held| matches!(held.reason, HeldReason::Trusted(_));
+    held.iter().filter(|held| is_shown(&held.change)).filter(is_trusted).collect()
 }
 
 fn reason_line(

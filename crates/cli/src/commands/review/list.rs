@@ -87,7 +87,10 @@ pub(crate) fn in_workspace(item: &Item) -> String {
 }
 
 fn stays(held: Option<HeldReason>) -> String {
-    let text = held.map(|reason| format!("  (stays: {})", reason.word()));
+    let text = held.map(|reason| {
+        let why = reason.detail().map(|why| format!(", {why}")).unwrap_or_default();
+        format!("  (stays: {}{why})", reason.word())
+    });
     paint(DIM, &text.unwrap_or_default())
 }
 

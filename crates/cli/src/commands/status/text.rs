@@ -54,7 +54,7 @@ pub(super) fn long(
     out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
     let own = format!("{}'s", status.workspace.name);
     out.push_str(&render::git::notes(&status.kept_apart, &own));
-    out.push_str(&held_lines(status.held(), noise)?);
+    out.push_str(&held_lines(&status.workspace.name, status.held(), noise)?);
     out.push_str(&in_the_way(vault, status));
     if let Some(operation) = &status.last_operation {
         out.push_str(&paint(

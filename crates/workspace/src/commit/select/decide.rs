@@ -12,6 +12,7 @@ use super::states::SelectionStates;
 use crate::error::Result;
 use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
+use crate::trusted::TrustedFiles;
 
 /// The bits that make a program run as its owner or group.
 const SET_ID: u16 = 0o6000;
@@ -34,6 +35,7 @@ pub(super) struct Decider<'d> {
     /// What is never read from a folder, and so never brought there; nothing without a folder.
     never: Option<IgnoreRules<'d>>,
     planting: Planting,
+    trusted: TrustedFiles<'d>,
     checkouts: Checkouts,
     /// Where the further folders lie that the vault is bound to.
     bound: Vec<VaultPath>,
@@ -65,6 +67,9 @@ impl<'d> Decider<'d> {
             false => Some(IgnoreRules::never(objects, &never)?),
         };
         let planting = Planting::of(changes, objects, [&before, &after, &main], &bindings)?;
+        let states_of = [&after, &main].map(|tree| State { objects, tree });
+        let shared = checkouts.shared();
+        let trusted = TrustedFiles::new(selection.trusted, changes, states_of, shared, &bindings)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
@@ -74,6 +79,7 @@ impl<'d> Decider<'d> {
             rules,
             never,
             planting,
+            trusted,
             checkouts,
             bound,
             states,
@@ -103,11 +109,14 @@ impl<'d> Decider<'d> {
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
         let planted = planted.or_else(others);
         let never = [Planted::Gone, Planted::Newer];
-        let allowed = |planted: &Planted| selection.allow.git && !never.contains(planted);
+        // What somebody takes by its name was looked at by itself.
+        let taken = selection.take.iter().any(|pattern| pattern.matches(path));
+        let allow_git = selection.allow.git || taken;
+        let allowed = |planted: &Planted| allow_git && !never.contains(planted);
         if let Some(planted) = planted.filter(|planted| !allowed(planted)) {
             return Ok(Decision::Hold(HeldReason::Git(planted)));
         }
-        if let Some(text) = self.planting.packed_refs(path).filter(|_| !selection.allow.git)
+        if let Some(text) = self.planting.packed_refs(path).filter(|_| !allow_git)
             && let Some(entry) = self.with_content(change, text)?
         {
             let reason = HeldReason::Git(Planted::Replacement);
@@ -115,6 +124,12 @@ impl<'d> Decider<'d> {
         }
         if !selection.ignored && self.is_ignored(change)? {
             return Ok(Decision::Hold(HeldReason::Ignored));
+        }
+        if !selection.allow.trusted
+            && !taken
+            && let Some(file) = self.trusted.of(change)
+        {
+            return Ok(Decision::Hold(HeldReason::Trusted(file)));
         }
         let chosen = match selection.choices.get(path) {
             None | Some(Choice::Take) => None,
@@ -126,7 +141,7 @@ impl<'d> Decider<'d> {
                 chosen
             }
         };
-        Ok(self.without_set_id(change, chosen))
+        Ok(self.without_set_id(change, chosen, selection.allow.setuid || taken))
     }
 
     /// Whether a path belongs to a folder that the vault is not bound to any more.
@@ -198,7 +213,7 @@ impl<'d> Decider<'d> {
     }
 
     /// Takes away what would run a program with somebody else's rights: bits that are new, or that stand on new bytes.
-    fn without_set_id(&self, change: &Change, chosen: Option<Entry>) -> Decision {
+    fn without_set_id(&self, change: &Change, chosen: Option<Entry>, allowed: bool) -> Decision {
         let left = chosen.as_ref().map(|_| HeldReason::Left);
         let Some(entry) = chosen.as_ref().or(change.after.as_deref()) else {
             return Decision::Take;
@@ -209,7 +224,7 @@ impl<'d> Decider<'d> {
         };
         let gained = entry.meta.mode & SET_ID & !had;
         let is_file = entry.kind() == EntryKind::File;
-        if gained != 0 && is_file && !self.selection.allow.setuid {
+        if gained != 0 && is_file && !allowed {
             let mut entry = entry.clone();
             entry.meta.mode &= !gained;
             return Decision::Instead(Box::new(entry), HeldReason::Setuid);

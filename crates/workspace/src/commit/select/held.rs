@@ -4,6 +4,7 @@ use offshoot_protocol::HeldReasonDoc;
 use offshoot_tree::diff::Change;
 
 use crate::git::Planted;
+use crate::trusted::TrustedFile;
 
 /// Why a change stays in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +19,8 @@ pub enum HeldReason {
     Setuid,
     /// Git would run it, or something that it names.
     Git(Planted),
+    /// Something on the host runs or obeys it without being asked.
+    Trusted(&'static TrustedFile),
     /// The vault is not bound to its folder any more.
     Unbound,
     /// It was not asked for.
@@ -35,9 +38,19 @@ impl HeldReason {
             Self::IgnoreFile => HeldReasonDoc::IgnoreFile,
             Self::Setuid => HeldReasonDoc::Setuid,
             Self::Git(_) => HeldReasonDoc::Git,
+            Self::Trusted(_) => HeldReasonDoc::Trusted,
             Self::Unbound => HeldReasonDoc::Unbound,
             Self::NotAsked => HeldReasonDoc::NotAsked,
             Self::Left => HeldReasonDoc::Left,
+        }
+    }
+
+    /// What the path is, or what would run it, where that says more than the word.
+    pub fn detail(self) -> Option<&'static str> {
+        match self {
+            Self::Git(planted) => Some(planted.word()),
+            Self::Trusted(file) => Some(&file.why),
+            _ => None,
         }
     }
 
@@ -49,6 +62,7 @@ impl HeldReason {
             // What waits to be finished is never committed.
             Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
             Self::Git(_) => Some("--allow git"),
+            Self::Trusted(_) => Some("--allow trusted"),
             Self::Excluded | Self::IgnoreFile => None,
             Self::Unbound | Self::NotAsked | Self::Left => None,
         }

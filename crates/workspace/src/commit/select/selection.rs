@@ -7,6 +7,7 @@ use offshoot_vault::Binding;
 
 use crate::error::Result;
 use crate::path_pattern::PathPattern;
+use crate::trusted::TrustedTable;
 
 /// What somebody decided about one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Allow {
     pub setuid: bool,
     /// What git runs by itself.
     pub git: bool,
+    /// What something on the host runs or obeys without being asked.
+    pub trusted: bool,
     /// Texts with markers of conflicts.
     pub markers: bool,
 }
@@ -40,7 +43,7 @@ pub struct Allow {
 impl Allow {
     /// All of it.
     pub fn everything() -> Self {
-        Self { setuid: true, git: true, markers: true }
+        Self { setuid: true, git: true, trusted: true, markers: true }
     }
 }
 
@@ -58,6 +61,10 @@ pub struct Selection<'a> {
     pub ignored: bool,
     /// Also what is held back for safety.
     pub allow: Allow,
+    /// Of what is held back for safety, these.
+    pub take: Vec<PathPattern>,
+    /// Which files something on the host runs or obeys without being asked.
+    pub trusted: &'a TrustedTable,
     /// What was decided path by path. A path that is not in it is taken.
     pub choices: BTreeMap<VaultPath, Choice>,
     /// Which paths git tracks: an ignored one that it tracks is committed. Only asked for ignored paths.
@@ -71,6 +78,8 @@ impl Default for Selection<'_> {
             exclude: Vec::new(),
             ignored: false,
             allow: Allow::default(),
+            take: Vec::new(),
+            trusted: TrustedTable::built_in(),
             choices: BTreeMap::new(),
             tracked: &|_| Ok(false),
         }
@@ -89,12 +98,13 @@ impl Selection<'_> {
 
 impl std::fmt::Debug for Selection<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { only, exclude, ignored, allow, choices, tracked: _ } = self;
+        let Self { only, exclude, ignored, allow, take, trusted: _, choices, tracked: _ } = self;
         f.debug_struct("Selection")
             .field("only", only)
             .field("exclude", exclude)
             .field("ignored", ignored)
             .field("allow", allow)
+            .field("take", take)
             .field("choices", choices)
             .finish_non_exhaustive()
     }

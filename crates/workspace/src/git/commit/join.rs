@@ -262,8 +262,17 @@ impl GitCommit {
         if !both.is_empty() {
             return Err(GitError::Dirty(both));
         }
-        let different =
-            listed(&["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "HEAD"])?;
+        // A git that looked into submodules would obey their settings, which nobody looked at.
+        let different = listed(&[
+            "diff",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=dirty",
+            "HEAD",
+        ])?;
         let known = listed(&["ls-files", "-z"])?;
         let came = |path: &Vec<u8>| match known.contains(path) || different.contains(path) {
             true => different.contains(path),

@@ -28,6 +28,8 @@ pub(in crate::git) struct Contents<'a> {
     converts_all: bool,
     /// How each path is converted.
     conversions: HashMap<Vec<u8>, Conversion>,
+    /// The filters of paths that do not run, since only the repository names them.
+    missing_filters: HashMap<Vec<u8>, String>,
     /// What was stored already, where it is stored as it is.
     stored: HashMap<BlobId, String>,
 }
@@ -47,8 +49,15 @@ impl<'a> Contents<'a> {
         let converts = folder.git.try_output(&["config", "--get", "core.autocrlf"], &[])?.stdout;
         let converts_all =
             matches!(converts.trim_ascii(), b"true" | b"input" | b"1" | b"yes" | b"on");
-        let (conversions, stored) = (HashMap::new(), HashMap::new());
-        Ok(Self { vault, folder, index: read_index(folder), converts_all, conversions, stored })
+        Ok(Self {
+            vault,
+            folder,
+            index: read_index(folder),
+            converts_all,
+            conversions: HashMap::new(),
+            missing_filters: HashMap::new(),
+            stored: HashMap::new(),
+        })
     }
 
     /// Asks git once how these paths of the repository are converted.
@@ -70,6 +79,10 @@ impl<'a> Contents<'a> {
             (fields.next(), fields.next(), fields.next())
         {
             let found = conversion(name, value);
+            let filter = String::from_utf8_lossy(value).into_owned();
+            if name == b"filter" && self.folder.git.missing_filters()?.contains(&filter) {
+                self.missing_filters.insert(path.to_vec(), filter);
+            }
             if let Some(known) = self.conversions.get_mut(path)
                 && (found == Conversion::Any
                     || (found == Conversion::Lines && *known == Conversion::Plain))
@@ -78,6 +91,17 @@ impl<'a> Contents<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Fails where a path has a filter that does not run: without it git would get other bytes than from `git add`.
+    pub(in crate::git) fn require_filter(&self, path: &[u8]) -> GitResult<()> {
+        match self.missing_filters.get(path) {
+            Some(name) => {
+                let path = String::from_utf8_lossy(path).into_owned();
+                Err(GitError::RepositoryFilter { path, name: name.clone() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The id of an entry's content if git's index has seen this very file, by its path, size and time.
@@ -110,6 +134,7 @@ impl<'a> Contents<'a> {
                 ));
             }
         };
+        self.require_filter(path)?;
         let conversion = self.conversions.get(path).copied().unwrap_or(Conversion::Plain);
         if conversion != Conversion::Plain {
             let bytes = self.vault.objects()?.blob(blob)?;
@@ -126,7 +151,7 @@ impl<'a> Contents<'a> {
         Ok(id)
     }
 
-    /// What `git add` would make of the bytes, with the person's own filters.
+    /// What `git add` would make of the bytes, with the filters that the person set for all of their repositories.
     fn converted(&self, path: &[u8], bytes: &[u8]) -> GitResult<String> {
         let mut option = b"--path=".to_vec();
         option.extend_from_slice(path);

@@ -69,7 +69,7 @@ pub fn planted(path: &VaultPath, before: Option<&Entry>, after: Option<&Entry>) 
 }
 
 /// Whether anything but times, owners and attributes changed.
-pub(super) fn matters(before: Option<&Entry>, after: Option<&Entry>) -> bool {
+pub(crate) fn matters(before: Option<&Entry>, after: Option<&Entry>) -> bool {
     match (before, after) {
         (Some(before), Some(after)) => {
             let directories = before.directory().is_some() && after.directory().is_some();

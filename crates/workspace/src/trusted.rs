@@ -1,0 +1,11 @@
+//! Files that something on the host runs, obeys or trusts when somebody merely opens the project or runs a usual command in it.
+//!
+//! Which these are is data (`knowledge/trusted.toml`); files that the settings of a repository name come on top. What git itself obeys in
+//! its directories is found by `git::planted`.
+
+mod files;
+mod settings;
+mod table;
+
+pub(crate) use files::TrustedFiles;
+pub use table::{TrustedFile, TrustedTable};

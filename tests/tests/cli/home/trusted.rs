@@ -1,0 +1,231 @@
+//! Files that something on the host runs or obeys by itself stay in the workspace until somebody takes them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use offshoot_needs::needs;
+use offshoot_tests::product::Place;
+use offshoot_workspace::TrustedTable;
+use serde_json::Value;
+
+use super::{assert_captured, fork, lines, read};
+
+fn run(place: &Place, script: &str) {
+    place.ok(["exec", "-w", "work", "--", "sh", "-euc", script]);
+}
+
+/// The paths that stay because something trusts them, in a document with such a list.
+fn trusted(document: &Value, list: &str) -> Vec<String> {
+    let held = document[list].as_array().unwrap().iter();
+    let held = held.filter(|held| held["reason"] == "trusted");
+    held.map(|held| held["path"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A project with files, given by path and content, and a workspace.
+fn project(files: &[(&str, &str)]) -> Place {
+    let place = lines();
+    files.iter().for_each(|(path, text)| place.write(path, text));
+    place.ok(["init"]);
+    fork(&place, "work");
+    place
+}
+
+/// Everything that the table names is held back with its reason, wherever it lies, and comes only when it is taken.
+#[test]
+fn what_the_host_would_run_stays_until_it_is_taken() {
+    let place = project(&[]);
+    let rows: Vec<_> = TrustedTable::built_in().files().collect();
+    let paths: Vec<String> = rows
+        .iter()
+        .enumerate()
+        .map(|(at, row)| format!("/d{at}/{}", row.pattern.replace("/**", "/x").replace('*', "x")))
+        .collect();
+    let files: Vec<String> = paths.iter().map(|path| format!("'.{path}'")).collect();
+    run(
+        &place,
+        &format!(
+            "for f in {}; do mkdir -p \"$(dirname \"$f\")\"; echo evil >\"$f\"; done; echo 2 >plain",
+            files.join(" ")
+        ),
+    );
+    let status = place.json(&["status", "-w", "work"]);
+    assert_eq!(trusted(&status, "stays").len(), paths.len());
+    let document = place.json(&["commit", "-w", "work"]);
+    let held = document["held"].as_array().unwrap();
+    for (path, row) in paths.iter().zip(&rows) {
+        assert!(!place.project().join(&path[1..]).exists(), "{path}");
+        let held = held.iter().find(|held| held["path"] == path.as_str());
+        let held = held.unwrap_or_else(|| panic!("{path} is not held back"));
+        assert_eq!(held["reason"], "trusted", "{held}");
+        assert_eq!(held["kind"], row.kind.as_str(), "{held}");
+        assert_eq!(held["detail"], row.why.as_str(), "{held}");
+        assert_eq!(held["option"], "--allow trusted", "{held}");
+    }
+    assert_eq!(read(&place, "plain"), "2\n");
+    assert_captured(&place);
+    // What stays is offered again, and one can be taken without the others.
+    let one = &paths[0][1..];
+    place.ok(["commit", "-w", "work", "--take", one]);
+    assert_eq!(read(&place, one), "evil\n");
+    let left = trusted(&place.json(&["status", "-w", "work"]), "stays");
+    assert_eq!(left.len(), paths.len() - 1);
+    place.ok(["commit", "-w", "work", "--allow", "trusted"]);
+    for path in &paths {
+        assert_eq!(read(&place, &path[1..]), "evil\n", "{path}");
+    }
+    assert_captured(&place);
+}
+
+/// What is there already is held back when it is changed, made executable or deleted, as when it is new.
+#[test]
+fn changes_to_known_files_stay_as_well() {
+    let place =
+        project(&[(".envrc", "mine\n"), (".husky/pre-push", "mine\n"), (".npmrc", "mine\n")]);
+    run(&place, "echo evil >>.envrc; chmod +x .husky/pre-push; rm .npmrc; echo 2 >plain");
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(trusted(&document, "held"), ["/.envrc", "/.husky/pre-push", "/.npmrc"]);
+    assert_eq!(
+        (read(&place, ".envrc"), read(&place, ".npmrc")),
+        ("mine\n".into(), "mine\n".into())
+    );
+    // Whoever is told can look, and then take it.
+    let said = place.ok(["status", "-w", "work"]);
+    assert!(said.contains("3 files that something on this machine would run or obey"), "{said}");
+    assert!(said.contains("offshoot diff -w work /.envrc"), "{said}");
+    assert!(said.contains("direnv runs it when a shell enters the folder"), "{said}");
+    let shown = place.ok(["diff", "-w", "work", "/.envrc"]);
+    assert!(shown.contains("+evil"), "{shown}");
+    let listed = place.ok(["review", "-w", "work", "--list"]);
+    assert!(listed.contains("stays: trusted, direnv runs it"), "{listed}");
+    place.ok(["commit", "-w", "work", "--take", ".envrc", "--take", ".np*"]);
+    assert_eq!(read(&place, ".envrc"), "mine\nevil\n");
+    assert!(!place.project().join(".npmrc").exists());
+    let document = place.json(&["commit", "-w", "work", "-n"]);
+    assert_eq!(trusted(&document, "held"), ["/.husky/pre-push"]);
+}
+
+/// A link in the place of a trusted directory, and what a trusted link of the project leads to.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn links_do_not_lead_around() {
+    let place = lines();
+    place.write("scripts/env.sh", "mine\n");
+    place.write("agents/rules.md", "mine\n");
+    symlink("scripts/env.sh", place.project().join(".envrc")).unwrap();
+    symlink("agents", place.project().join(".claude")).unwrap();
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        "echo evil >scripts/env.sh; echo evil >agents/settings.json; mkdir evil; echo evil >evil/tasks.json; \
+         ln -s evil .vscode; ln -s ../evil agents/deep",
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    let held = [
+        "/.vscode",
+        "/agents/deep",
+        "/agents/settings.json",
+        "/evil/tasks.json",
+        "/scripts/env.sh",
+    ];
+    assert_eq!(trusted(&document, "held"), held);
+    assert_eq!(read(&place, "scripts/env.sh"), "mine\n");
+    assert!(!place.project().join(".vscode").exists());
+    assert!(!place.project().join(".claude/settings.json").exists());
+}
+
+/// Rules and settings of Offshoot itself never come unsaid, whatever is done to them.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn rules_and_settings_of_offshoot_stay() {
+    for (script, path) in [
+        ("rm offshoot-policy.toml", "/offshoot-policy.toml"),
+        ("mv offshoot-policy.toml elsewhere", "/offshoot-policy.toml"),
+        ("echo >offshoot-policy.toml", "/offshoot-policy.toml"),
+        ("rm offshoot-policy.toml; mkfifo offshoot-policy.toml", "/offshoot-policy.toml"),
+        ("ln -sf /dev/zero offshoot-policy.toml", "/offshoot-policy.toml"),
+        ("rm offshoot-policy.toml; mkdir offshoot-policy.toml", "/offshoot-policy.toml"),
+        ("echo >offshoot-policy.rego", "/offshoot-policy.rego"),
+        ("echo >offshoot.toml", "/offshoot.toml"),
+        ("rm .offshootignore", "/.offshootignore"),
+        ("echo /lines >.offshootignore", "/.offshootignore"),
+        ("mv .offshoot gone", "/.offshoot/sandbox.toml"),
+        ("echo >.offshoot/sandbox.toml", "/.offshoot/sandbox.toml"),
+        ("mv .offshoot gone; ln -s gone .offshoot", "/.offshoot/sandbox.toml"),
+    ] {
+        let place = lines();
+        let known = [
+            ("offshoot-policy.toml", "version = 1\n"),
+            (".offshootignore", "/kept-out\n"),
+            (".offshoot/sandbox.toml", "[mine]\n"),
+        ];
+        known.iter().for_each(|(path, text)| place.write(path, text));
+        place.ok(["init"]);
+        fork(&place, "work");
+        run(&place, &format!("{script}; echo 2 >plain"));
+        let document = place.json(&["commit", "-w", "work"]);
+        assert!(trusted(&document, "held").contains(&path.to_owned()), "{script}: {document}");
+        let held = document["held"].as_array().unwrap().iter();
+        let mut held = held.filter(|held| held["path"] == path);
+        assert!(held.all(|held| held["kind"] == "rules"), "{script}: {document}");
+        for (path, text) in known {
+            let found = place.project().join(path).symlink_metadata().unwrap();
+            assert!(found.is_file(), "{script}: {path}");
+            assert_eq!(read(&place, path), text, "{script}");
+        }
+        assert!(!place.project().join("offshoot.toml").exists());
+        assert_eq!(read(&place, "plain"), "2\n", "{script}");
+        place.ok(["status", "-w", "work"]);
+    }
+}
+
+/// In repositories below the project, in their modules and working trees, and one at a time.
+#[test]
+fn parts_of_git_directories_are_taken_by_name() {
+    let place = project(&[(".git/HEAD", "ref: refs/heads/main\n"), (".git/config", "[core]\n")]);
+    let hooks = [
+        ".git/hooks/pre-commit",
+        ".git/modules/lib/hooks/post-checkout",
+        ".git/modules/a/modules/b/config",
+        ".git/worktrees/w/modules/lib/config",
+        ".git/worktrees/w/config.worktree",
+        ".git/info/attributes",
+    ];
+    let names = hooks.join(" ");
+    run(&place, &format!("for f in {names}; do mkdir -p $(dirname $f); echo evil >$f; done"));
+    let document = place.json(&["commit", "-w", "work"]);
+    let held = document["held"].as_array().unwrap();
+    for hook in hooks {
+        let path = format!("/{hook}");
+        assert!(
+            held.iter().any(|held| held["path"] == path.as_str() && held["reason"] == "git"),
+            "{hook}"
+        );
+        assert!(!place.project().join(hook).exists(), "{hook}");
+    }
+    place.ok(["commit", "-w", "work", "--take", hooks[0]]);
+    assert_eq!(read(&place, hooks[0]), "evil\n");
+    assert!(hooks[1..].iter().all(|hook| !place.project().join(hook).exists()));
+    assert_eq!(fs::read_to_string(place.project().join(".git/config")).unwrap(), "[core]\n");
+}
+
+/// A file that the folder moved to where the host runs it does not come there by the merge.
+#[test]
+fn moves_of_the_folder_do_not_lead_around() {
+    let text: String = (1..30).map(|line| format!("echo {line}\n")).collect();
+    let place = project(&[("scripts/pre-commit", &text)]);
+    super::edit(&place, "work", "/scripts/pre-commit", format!("{text}evil\n"));
+    fs::create_dir(place.project().join(".husky")).unwrap();
+    let (from, to) = ("scripts/pre-commit", ".husky/pre-commit");
+    fs::rename(place.project().join(from), place.project().join(to)).unwrap();
+    place.ok(["pull", "--head"]);
+    let error = place.json_error(&["commit", "-w", "work"], 4);
+    assert!(error["message"].as_str().unwrap().contains("/.husky/pre-commit"), "{error}");
+    assert_eq!(read(&place, to), text);
+    place.ok(["pull", "-w", "work"]);
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(trusted(&document, "held"), ["/.husky/pre-commit"]);
+    assert_eq!(read(&place, to), text);
+    place.ok(["commit", "-w", "work", "--take", to]);
+    assert_eq!(read(&place, to), format!("{text}evil\n"));
+}
