@@ -19,6 +19,8 @@ pub struct Context {
     pub network: Network,
     /// The workspace is mounted so that nothing can be written.
     pub read_only: bool,
+    /// Nothing keeps it from what the host has: it runs without walls.
+    pub unconfined: bool,
     /// It has a terminal with a person.
     pub terminal: bool,
     /// Something comes on its standard input.

@@ -207,7 +207,7 @@ fn go(
             .iter()
             .enumerate()
             .filter(|(at, _)| started.caches & (1 << at) != 0)
-            .map(|(_, cache)| cache.name)
+            .filter_map(|(_, cache)| cache.name)
             .collect(),
     };
     running.begin();

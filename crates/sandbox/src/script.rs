@@ -257,14 +257,14 @@ fn folders(workspace: &WorkspaceMount) -> Result<Vec<FolderScript>> {
 }
 
 fn caches(mounts: &[CacheMount]) -> Result<Vec<CacheScript>> {
-    let cache = |mount: &CacheMount| {
+    let cache = |(at, mount): (usize, &CacheMount)| {
         let (stage, layers) = overlay(&mount.layers)?;
         let (parents, target) = (parents(&mount.target)?, c_path(&mount.target)?);
-        let scratch = |part| c_path(&Path::new(part).with_extension(mount.name));
+        let scratch = |part| c_path(&Path::new(part).with_extension(at.to_string()));
         let scratch = UpperScript { directory: scratch("upper")?, work: scratch("work")? };
         Ok(CacheScript { stage: c_path(&stage)?, layers, scratch, parents, target })
     };
-    mounts.iter().take(MOST_CACHES).map(cache).collect()
+    mounts.iter().take(MOST_CACHES).enumerate().map(cache).collect()
 }
 
 fn upper_script(upper: &UpperDirectories) -> Result<UpperScript> {
@@ -318,10 +318,15 @@ fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
     let found = spec.home.as_deref().and_then(|home| home.canonicalize().ok());
     match found {
         Some(home) if home.starts_with(&spec.workspace.target) => (None, HomeView::Workspace),
-        Some(home) if home == Path::new("/") => (None, HomeView::ReadOnly),
+        Some(home) if is_shown(spec, &home) => (None, HomeView::ReadOnly),
         Some(home) if home.is_dir() => (Some(home), HomeView::ThrowAway),
         _ => (None, HomeView::None),
     }
+}
+
+/// Whether all of a home is shown as it is.
+fn is_shown(spec: &Spec, home: &Path) -> bool {
+    home == Path::new("/") || spec.shown.iter().any(|shown| home.starts_with(shown))
 }
 
 /// The directory below a private one in which the target lies deeper down. None where the target lies in the private one itself,

@@ -20,7 +20,7 @@ pub struct Spec {
     pub home: Option<PathBuf>,
     /// Directories that the command sees empty and cannot write, such as the home of the vaults.
     pub hidden: Vec<PathBuf>,
-    /// Directories that outlive the command, over those of the home.
+    /// Directories that outlive the command, over those of the home, and others of which nothing stays.
     pub caches: Vec<CacheMount>,
     /// Files of the command's own.
     pub files: Vec<WrittenFile>,
@@ -70,12 +70,12 @@ pub struct FolderMount {
     pub target: PathBuf,
 }
 
-/// A directory that outlives the command: stacked layers at a place of their own. Where they cannot be stacked, the command sees
+/// Stacked layers at a place of their own: a directory that outlives the command, or one of which nothing stays. Where they cannot be stacked, the command sees
 /// what is there without them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheMount {
-    /// What it is called.
-    pub name: &'static str,
+    /// What it is called, where it outlives the command.
+    pub name: Option<&'static str>,
     /// What to stack. Without an upper, changes are thrown away.
     pub layers: Overlay,
     /// Where the command sees it: an absolute path without links.

@@ -36,7 +36,7 @@ use crate::verdict::part::PartVerdict;
 /// | `decision` | what rules decided about it alone |
 /// | `rule` | the rule that did: `layer`, `name`, and `file` or `null` |
 ///
-/// `context`: `workspace`, `folders` (further ones that belong to it), `cwd`, `home` (or `null`), `network` (`none` or `host`), `read_only`, `terminal`, `stdin`, and
+/// `context`: `workspace`, `folders` (further ones that belong to it), `cwd`, `home` (or `null`), `network` (`none` or `host`), `read_only`, `unconfined` (it runs without walls), `terminal`, `stdin`, and
 /// `environment`, an object with the variables that the caller set.
 pub fn input_document(parts: &[PartVerdict], stands: PolicyDecision, context: &Context) -> Value {
     let categories =
@@ -101,6 +101,7 @@ fn surroundings(context: &Context) -> Value {
         "home": context.home.as_ref().map(|home| home.to_string_lossy()),
         "network": context.network.as_str(),
         "read_only": context.read_only,
+        "unconfined": context.unconfined,
         "terminal": context.terminal,
         "stdin": context.stdin,
         "environment": environment,

@@ -45,8 +45,11 @@ pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bo
 }
 
 /// The categories that count. What would be changed in a workspace that is mounted read-only is refused by the kernel; what
-/// reaches further may change things elsewhere.
+/// reaches further may change things elsewhere. Without walls anything does.
 pub(crate) fn effective(categories: Categories, context: &Context) -> Categories {
+    if context.unconfined {
+        return categories.union([EffectCategory::HostEscapeRisk].into_iter().collect());
+    }
     let stays_inside = !categories.contains(EffectCategory::Networked)
         && !categories.contains(EffectCategory::HostEscapeRisk);
     if !(context.read_only && stays_inside) {

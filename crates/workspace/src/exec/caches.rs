@@ -112,7 +112,7 @@ impl Wanted {
             upper,
             look_up: Vec::new(),
         };
-        CacheMount { name: entry.name, layers, target: self.target.clone() }
+        CacheMount { name: Some(entry.name), layers, target: self.target.clone() }
     }
 }
 

@@ -187,8 +187,9 @@ pub(super) struct Surroundings<'a> {
 
 impl Surroundings<'_> {
     fn context(&self, request: &ExecutionRequest) -> Context {
-        let Self { vault: _, policy: _, workspace, folders, cwd, user_home, profile: _ } = *self;
-        context_of(request, &CommandPaths { workspace, folders, cwd, user_home })
+        let Self { vault: _, policy: _, workspace, folders, cwd, user_home, profile } = *self;
+        let unconfined = profile.is_open();
+        context_of(request, &CommandPaths { workspace, folders, cwd, user_home, unconfined })
     }
 }
 
@@ -253,6 +254,7 @@ fn digest(
         home,
         network: reach,
         read_only: _,
+        unconfined: _,
         terminal: _,
         stdin: _,
         environment: judged,

@@ -70,9 +70,11 @@ impl<'a> CommandExecutor<'a> {
         vault: &'v Vault,
         request: &mut ExecutionRequest,
         wanted: &Wanted,
-        (sight, caches): (&Sight, Vec<CacheMount>),
+        (sight, mut caches): (&Sight, Vec<CacheMount>),
         result: &ExecutionResult,
     ) -> Result<Launched<'v>> {
+        // A cache may lie in what is shown of the home.
+        caches.splice(..0, sight.scratch(self.options.viewer.home.as_deref()));
         let (command, mut files) = self.command(request, result);
         files.extend(sight.copies());
         let spec = Spec {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use offshoot_host::read_regular;
-use offshoot_profile::{Group, Profile, Scrubbed, Tool, groups, scrub};
-use offshoot_sandbox::{CacheMount, WrittenFile};
+use offshoot_profile::{ALL, Group, Profile, Scrubbed, Tool, groups, scrub};
+use offshoot_sandbox::{CacheMount, Overlay, WrittenFile};
 
 use crate::cache::KNOWN;
 
@@ -19,6 +19,8 @@ pub use explain::Explanation;
 
 /// Larger files are no settings.
 const LARGEST_COPY: u64 = 256 * 1024;
+/// Larger files that somebody named are shown, not copied.
+const LARGEST_NAMED: u64 = 16 * 1024 * 1024;
 
 /// The caller as far as it says what can be seen. Variables that were given with a command are no part of it: whoever asks for a command must not
 /// choose by them what it sees.
@@ -118,6 +120,9 @@ impl Sight {
         for path in asked {
             finder.show(path.clone(), Source::Request);
         }
+        if profile.is_open() {
+            finder.show_everything();
+        }
         let hidden = profile.hide.iter().filter_map(|place| viewer.path(place));
         finder.sight.hidden = hidden.collect();
         finder.sight
@@ -137,6 +142,28 @@ impl Sight {
                 self.seen.push(Seen { path, source, copy: None });
             }
         }
+    }
+
+    /// What somebody named of the home: what is written there is thrown away.
+    pub(super) fn scratch(&self, home: Option<&Path>) -> Vec<CacheMount> {
+        let Some(home) = home.and_then(|home| home.canonicalize().ok()) else { return Vec::new() };
+        let mut directories: Vec<PathBuf> = if self.everything { vec![home.clone()] } else { Vec::new() };
+        for seen in self.seen.iter().filter(|seen| seen.is_named() && seen.copy.is_none()) {
+            let path = seen.path.canonicalize().ok().filter(|path| path.is_dir());
+            directories.extend(path.filter(|path| path.starts_with(&home) && *path != home));
+        }
+        let mount = |directory: PathBuf| CacheMount {
+            name: None,
+            layers: Overlay {
+                directory: directory.clone(),
+                lower: vec![PathBuf::from(".")],
+                data: Vec::new(),
+                upper: None,
+                look_up: Vec::new(),
+            },
+            target: directory,
+        };
+        directories.into_iter().map(mount).collect()
     }
 
     /// What the sandbox shows.
@@ -220,8 +247,33 @@ impl Finder<'_> {
             for name in found {
                 self.add(parent.join(name), source.clone(), None);
             }
-        } else if self.may_be_there(&path) && path.symlink_metadata().is_ok() {
-            self.add(path, source, None);
+        } else if self.may_be_there(&path)
+            && let Ok(found) = path.symlink_metadata()
+        {
+            let of_home = self.viewer.home.as_ref().is_some_and(|home| path.starts_with(home));
+            match of_home && found.is_file() && matches!(source, Source::Request | Source::Profile) {
+                true => self.copy_whole(path, source),
+                false => self.add(path, source, None),
+            }
+        }
+    }
+
+    /// A file of the home that somebody named, which programs may want to write.
+    fn copy_whole(&mut self, path: PathBuf, source: Source) {
+        let copy = read_regular(&path, LARGEST_NAMED).ok().map(|content| Copied {
+            content,
+            modified: fs::metadata(&path).ok().and_then(|found| found.modified().ok()),
+            left_out: Some(0),
+        });
+        self.add(path, source, copy);
+    }
+
+    /// All that the host has, but for what commands have of their own.
+    fn show_everything(&mut self) {
+        const OWN: [&str; 4] = ["dev", "proc", "tmp", "lost+found"];
+        let names: Vec<OsString> = self.listing(Path::new("/")).iter().cloned().collect();
+        for name in names.into_iter().filter(|name| !OWN.iter().any(|own| name == own)) {
+            self.add(Path::new("/").join(name), Source::Group(ALL, None), None);
         }
     }
 

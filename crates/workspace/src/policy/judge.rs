@@ -38,6 +38,8 @@ pub(crate) struct CommandPaths<'a> {
     pub(crate) cwd: &'a Path,
     /// The user's home.
     pub(crate) user_home: Option<&'a Path>,
+    /// It runs without walls.
+    pub(crate) unconfined: bool,
 }
 
 /// What surrounds a request.
@@ -56,6 +58,7 @@ pub(crate) fn context_of(request: &ExecutionRequest, paths: &CommandPaths<'_>) -
         home: paths.user_home.map(Path::to_owned),
         network: request.reach(),
         read_only: request.read_only,
+        unconfined: paths.unconfined,
         terminal: request.terminal.is_some(),
         stdin: request.has_stdin,
         environment: set.map(|name| (name.to_string_lossy().into_owned(), value(name))).collect(),

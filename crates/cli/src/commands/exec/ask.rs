@@ -30,6 +30,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) asked: bool,
     /// What the command can reach, where somebody said so.
     pub(crate) asked_net: Option<Network>,
+    /// It runs without walls.
+    pub(crate) unconfined: bool,
     /// The setting that says so.
     pub(crate) timeout_key: &'static str,
     /// What it reads.
@@ -60,6 +62,7 @@ impl Ask<'_> {
             cwd: self.options.cwd.as_deref(),
             net: self.net,
             read_only: self.options.read_only,
+            unconfined: self.unconfined,
             terminal: self.input == Input::Terminal,
             stdin: self.input == Input::Stream,
             env: &self.options.env,

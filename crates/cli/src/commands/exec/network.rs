@@ -23,11 +23,13 @@ pub(super) fn settle(
     project: Option<&Path>,
     form: Form,
 ) -> Result<()> {
+    let profile = rules.profiles.profile(ask.options.sandbox.as_deref())?;
+    ask.unconfined = profile.is_open();
     if let Some(net) = ask.options.net {
         (ask.net, ask.asked_net) = (net, Some(net));
         return Ok(());
     }
-    ask.net = rules.profiles.profile(ask.options.sandbox.as_deref())?.network;
+    ask.net = profile.network;
     if let Some(net) = project.and_then(|project| context.engine.remembered_net(project)) {
         (ask.net, ask.asked_net) = (net, Some(net));
     }

@@ -69,6 +69,7 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
         cwd: args.cwd.as_deref(),
         net: args.net,
         read_only: args.read_only,
+        unconfined: false,
         terminal: args.terminal,
         stdin: false,
         env: &args.env,

@@ -21,6 +21,11 @@ pub struct Explanation {
 }
 
 impl Seen {
+    /// Whether somebody named it, rather than the table.
+    pub(super) fn is_named(&self) -> bool {
+        matches!(self.source, Source::Request | Source::Profile)
+    }
+
     /// How it is seen.
     pub fn visibility(&self) -> Visibility {
         match &self.copy {
