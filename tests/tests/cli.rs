@@ -102,6 +102,8 @@ mod reviews;
 mod running;
 #[path = "cli/runs.rs"]
 mod runs;
+#[path = "cli/sandboxes.rs"]
+mod sandboxes;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/shortages.rs"]

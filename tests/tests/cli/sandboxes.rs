@@ -1,0 +1,232 @@
+//! What commands may read, reach and use: profiles, who may change them, and what commands are told.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Output;
+
+use offshoot_needs::needs;
+use offshoot_tests::product::{Place, document_of};
+use offshoot_tests::user::{User, give_away};
+use serde_json::Value;
+
+use crate::transcript::demo_vault;
+
+/// A project in a home that has a key, a toolchain and settings.
+fn place() -> Place {
+    let place = demo_vault();
+    let home = place.path();
+    for (name, text) in [
+        (".ssh/id_ed25519", "the-key\n"),
+        (".aws/credentials", "the-key\n"),
+        (".cargo/bin/tool", "#!/bin/sh\necho found\n"),
+        (".cargo/credentials.toml", "the-key\n"),
+        (".gitconfig", "[user]\n\tname = Somebody\n[credential]\n\thelper = store the-key\n"),
+        ("notes/plan.txt", "a plan\n"),
+    ] {
+        let path = home.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    place.write("steal.sh", "cat ~/.ssh/id_ed25519 ~/.aws/credentials ~/.cargo/credentials.toml ~/.gitconfig /etc/shadow /etc/gshadow /root/.*; ls -A ~");
+    place
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// As root and as an ordinary user, by the script that policy cannot read.
+#[needs(UserNamespace)]
+#[test]
+fn no_secret_is_there_to_be_stolen() {
+    let (place, user) = (place(), User::new());
+    let steal = ["exec", "-w", "fix", "--", "sh", "steal.sh"];
+    let stolen = printed(&place.run(steal));
+    assert!(!stolen.contains("the-key") && !stolen.contains("root:"), "{stolen}");
+    assert!(stolen.contains("name = Somebody") && stolen.contains("No such file"), "{stolen}");
+    assert!(!stolen.contains("notes"), "{stolen}");
+    give_away(place.path());
+    let stolen = printed(&user.run(&place, &steal));
+    assert!(!stolen.contains("the-key") && stolen.contains("name = Somebody"), "{stolen}");
+    // The test can tell: shown, it is read.
+    let shown = ["exec", "-w", "fix", "--show", "../.ssh", "--", "sh", "steal.sh"];
+    assert!(printed(&user.run(&place, &shown)).contains("the-key"));
+}
+
+/// A second way to the same files is none.
+#[needs(UserNamespace)]
+#[test]
+fn links_and_other_homes_of_vaults_lead_nowhere() {
+    let place = place();
+    symlink("../.ssh", place.project().join("keys")).unwrap();
+    fs::create_dir_all(place.path().join("other-vaults")).unwrap();
+    fs::write(place.path().join("other-vaults/registry"), "the-key\n").unwrap();
+    let text = "cat keys/id_ed25519 /proc/1/root/$HOME/.ssh/id_ed25519 /proc/self/cwd/../.ssh/id_ed25519 \
+                ../other-vaults/registry; true";
+    place.write("look.sh", text);
+    let seen = printed(&place.run(["exec", "-w", "fix", "--", "sh", "look.sh"]));
+    assert!(!seen.contains("the-key"), "{seen}");
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn what_is_named_of_the_home_is_seen_and_stays_as_it_is() {
+    let place = place();
+    let script = "cat ../notes/plan.txt; echo x > ../notes/plan.txt && echo y > ../notes/new && cat ../notes/plan.txt; \
+                  cat ~/.ssh/id_ed25519; echo z > ~/.ssh/id_ed25519";
+    place.write("use.sh", script);
+    let show = ["exec", "-w", "fix", "--show", "../notes", "--show", "../.ssh/id_ed25519"];
+    let output = place.run([&show[..], &["--", "sh", "use.sh"]].concat());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a plan\nx\nthe-key\n", "{output:?}");
+    let notes = place.path().join("notes");
+    assert_eq!(fs::read_to_string(notes.join("plan.txt")).unwrap(), "a plan\n");
+    assert!(!notes.join("new").exists());
+    let key = fs::read_to_string(place.path().join(".ssh/id_ed25519")).unwrap();
+    assert_eq!(key, "the-key\n");
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn who_fails_for_want_of_a_file_is_told() {
+    let place = place();
+    let plan = place.path().canonicalize().unwrap().join("notes/plan.txt");
+    let plan = plan.display().to_string();
+    let told = printed(&place.run(["exec", "-w", "fix", "--", "cat", &plan]));
+    let expected = format!("{plan} is there, but commands do not see it: `offshoot doctor --explain {plan}` says why, and --show {plan} shows it to one");
+    assert!(told.contains(&expected), "{told}");
+    let told = printed(&place.run(["exec", "-w", "fix", "--", "cat", "/no/such/file"]));
+    assert!(!told.contains("is there"), "{told}");
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn profiles_are_told_apart() {
+    let place = place();
+    let tool = ["--", "sh", "-c", "test -e ~/.cargo/bin/tool && echo tool; touch made && echo made"];
+    let run = |options: &[&str]| {
+        String::from_utf8(place.run([&["exec", "-w", "fix"], options, &tool].concat()).stdout)
+            .unwrap()
+    };
+    assert_eq!(run(&[]), "tool\nmade\n");
+    assert_eq!(run(&["--sandbox", "strict"]), "made\n");
+    assert_eq!(run(&["--sandbox", "read-only"]), "tool\n");
+    let refused = |arguments: &[&str]| {
+        let output = place.run([&["exec", "-w", "fix"], arguments, &["--", "true"]].concat());
+        (output.status.code(), printed(&output))
+    };
+    let (code, said) = refused(&["--sandbox", "moat"]);
+    assert_eq!(code, Some(125), "{said}");
+    assert!(said.contains("there is no profile \"moat\"; there are none, read-only, strict"), "{said}");
+    for wider in [["--net", "host"], ["--show", "/srv"]] {
+        let (code, said) = refused(&[&["--sandbox", "strict"], &wider[..]].concat());
+        assert_eq!(code, Some(125), "{said}");
+        assert!(said.contains("profile strict cannot be widened"), "{said}");
+    }
+}
+
+/// Without walls a command sees everything, so somebody has to allow that.
+#[needs(UserNamespace)]
+#[test]
+fn no_walls_only_by_a_rule_of_the_user() {
+    let place = place();
+    let open = ["exec", "-w", "fix", "--sandbox", "none", "--json", "--", "cat", "../notes/plan.txt"];
+    let result = document_of(&place.run(open))["result"].clone();
+    assert_eq!(result["state"], "pending_approval", "{result}");
+    let rules = place.path().join("rules.toml");
+    let text = "version = 1\n[[rule]]\nname = \"open\"\ndecision = \"allow_with_checkpoint\"\nprefix = [\"cat\"]\nmatches = [\"cat a\"]\n";
+    fs::write(&rules, text).unwrap();
+    let mut allowed = place.command(open);
+    let result = document_of(&allowed.env("OFFSHOOT_POLICY", &rules).output().unwrap())["result"].clone();
+    assert_eq!((&result["exit_code"], &result["stdout"]), (&0.into(), &"a plan\n".into()), "{result}");
+    assert_eq!(result["sandbox"]["network"], "host");
+    let restrictions = result["sandbox"]["restrictions"].as_array().unwrap();
+    for wall in ["seccomp", "landlock", "own_keyring", "own_ids"] {
+        assert!(!restrictions.contains(&wall.into()), "{wall}: {restrictions:?}");
+    }
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn a_project_can_only_narrow() {
+    let place = place();
+    let file = place.project().join("offshoot-sandbox.toml");
+    let show = || place.json(&["sandbox", "show"])["result"]["profile"].clone();
+    let before = show();
+    fs::write(&file, "profile = \"none\"\n[narrow]\nshow = [\"~/.ssh\"]\nnetwork = \"host\"\n[narrow.walls]\nseccomp = \"off\"\n").unwrap();
+    assert_eq!(show(), before);
+    fs::write(&file, "profile = \"strict\"\n[narrow]\nfiles = \"read\"\n").unwrap();
+    let after = show();
+    assert_eq!((&after["files"], &after["reads"]), (&"read".into(), &serde_json::json!(["etc", "system"])));
+    let output = place.run(["exec", "-w", "fix", "--", "touch", "x"]);
+    assert!(printed(&output).contains("Read-only file system"), "{output:?}");
+    // What cannot be read lets nothing run, and nobody waits for it.
+    for spoil in [spoil_text as fn(&Path), spoil_pipe, spoil_link] {
+        fs::remove_file(&file).unwrap();
+        spoil(&file);
+        let output = place.run(["exec", "-w", "fix", "--", "true"]);
+        assert_ne!(output.status.code(), Some(0), "{output:?}");
+        assert!(printed(&output).contains("offshoot-sandbox.toml"), "{output:?}");
+    }
+}
+
+fn spoil_text(file: &Path) {
+    fs::write(file, "profile = 7\n").unwrap();
+}
+
+fn spoil_pipe(file: &Path) {
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
+
+fn spoil_link(file: &Path) {
+    symlink("/dev/zero", file).unwrap();
+}
+
+#[test]
+fn a_user_has_profiles_of_their_own() {
+    let place = place();
+    let directory = place.path().join(".config/offshoot");
+    fs::create_dir_all(&directory).unwrap();
+    let text = "default = \"mine\"\n[profile.mine]\nabout = \"with notes\"\nshow = [\"~/notes\"]\n";
+    fs::write(directory.join("sandbox.toml"), text).unwrap();
+    let shown = place.json(&["sandbox", "show"])["result"].clone();
+    assert_eq!(shown["profile"]["name"], "mine");
+    let notes = place.path().join("notes").display().to_string();
+    let seen = shown["seen"].as_array().unwrap().iter();
+    let place_of = |seen: &&Value| seen["path"] == notes.as_str();
+    assert_eq!(seen.clone().filter(place_of).count(), 1, "{shown}");
+    let text = place.ok(["sandbox", "show"]);
+    assert!(text.starts_with("mine  with notes\n") && text.contains("named by the profile"), "{text}");
+    fs::write(directory.join("sandbox.toml"), "[profile.mine]\nfrom = \"yours\"\n").unwrap();
+    let error = place.json_error(&["sandbox", "show"], 2);
+    assert!(error["message"].as_str().unwrap().contains("there is no profile \"yours\""), "{error}");
+}
+
+#[test]
+fn a_path_is_explained() {
+    let place = place();
+    let explain = |path: &str| {
+        let path = place.path().join(path).display().to_string();
+        let document = place.json(&["doctor", "--explain", &path])["result"].clone();
+        (document["visibility"].as_str().unwrap().to_owned(), document)
+    };
+    for (path, visibility) in [
+        (".ssh/id_ed25519", "absent"),
+        (".cargo/bin/tool", "shown"),
+        (".cargo/credentials.toml", "absent"),
+        (".gitconfig", "copied"),
+        ("project/greet.py", "workspace"),
+        ("/usr/bin/env", "shown"),
+        ("/etc/shadow", "absent"),
+        ("/run/some.sock", "private"),
+    ] {
+        let (seen, document) = explain(path);
+        assert_eq!(seen, visibility, "{document}");
+    }
+    assert_eq!(explain(".gitconfig").1["left_out"], 2);
+    assert_eq!(explain(".cargo/bin/tool").1["why"].as_str().unwrap().matches("toolchains: rust").count(), 1);
+    let vaults = place.home().display().to_string();
+    assert_eq!(explain(&vaults).0, "hidden");
+}
