@@ -81,10 +81,10 @@ fn caches_and_state_of_tools_are_not() {
 fn settings_in_the_home_are() {
     let place = place();
     let home = place.path();
-    for name in [".gitconfig", ".npmrc", ".profile", ".bash_history"] {
+    for name in [".gitconfig", ".inputrc", ".profile", ".bash_history"] {
         std::fs::write(home.join(name), "before\n").expect("a file in the home");
     }
-    let script = "rm ~/.gitconfig; echo x >> ~/.profile; echo x > ~/.toolrc; : >> ~/.npmrc
+    let script = "rm ~/.gitconfig; echo x >> ~/.profile; echo x > ~/.toolrc; : >> ~/.inputrc
                   echo x > ~/.new; mkdir ~/.barc; touch ~/.barc/x
                   for name in bash_history lesshst; do echo x >> ~/.$name; done";
     assert_eq!(

@@ -199,6 +199,8 @@ fn sides_outlive_their_workspaces() {
     place.ok(["vault", "export", archive.to_str().unwrap()]);
     place.ok(["vault", "delete", "project", "--yes"]);
     place.ok(["vault", "import", archive.to_str().unwrap()]);
+    let project = place.project();
+    place.ok(["binding", "move", "/", project.to_str().unwrap(), "--vault", "project"]);
     check(&place);
     let out = place.path().join("out");
     place.ok(["fs", "export", "/", out.to_str().unwrap(), "-w", "fork"]);

@@ -42,7 +42,7 @@ fn settings_that_would_widen_are_told_and_ignored() {
     let settings = "[gc]\nkeep_operations = 0\n[recover]\nabandoned = \"discard\"\n\
                     [exec]\ntimeout = \"10h\"\nmax_memory = 0\nnet = \"host\"\n";
     place.ok_with(["fs", "write", "/offshoot.toml", "-w", "fix"], settings.as_bytes());
-    place.ok(["commit", "-w", "fix"]);
+    place.ok(["commit", "-w", "fix", "--allow", "trusted"]);
     let answer = place.run(["exec", "-w", "fix", "--", "true"]);
     let told = String::from_utf8_lossy(&answer.stderr);
     assert!(answer.status.success(), "{answer:?}");

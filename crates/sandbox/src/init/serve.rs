@@ -140,6 +140,9 @@ impl Serving<'_> {
                     return None;
                 }
             }
+            if over.is_some() && matches!(ending, Ending::Not) {
+                self.watch.look_back();
+            }
             // Who joined is not left behind: what they do is a part of the whole.
             ending = ending.next(over.is_some() && self.guests.running() == 0);
             if !matches!(ending, Ending::Not) {

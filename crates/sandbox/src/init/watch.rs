@@ -94,6 +94,16 @@ impl<'a> Watch<'a> {
         self.next = Some(Instant::now() + if near { OFTEN } else { SELDOM });
     }
 
+    /// Looks once more when the command is over: one that the kernel gave no further process may have ended for that, sooner than anybody looked.
+    pub(super) fn look_back(&mut self) {
+        let Some(limit) = self.limits.processes else { return };
+        let left = count(stat).map_or(0, |used| used.processes);
+        // It was one of them itself.
+        if left > 0 && left + 1 >= limit {
+            self.reached.get_or_insert(ResourceLimit::Processes);
+        }
+    }
+
     fn used(&self) -> Result<Used, Errno> {
         let mut used = count(stat)?;
         let ended = sys::children_usage();
