@@ -49,7 +49,7 @@ pub(crate) fn verify(scene: &Scene, home: &Path, finished: bool) -> Result<(), S
 fn look_around(scene: &Scene, home: &Path) -> Result<(), String> {
     succeed("vault list", &scene.offshoot(home, &["vault", "list", "--json"]))?;
     if has_vaults(home) {
-        let check = scene.offshoot(home, &["vault", "check", "--json"]);
+        let check = scene.offshoot(home, &["vault", "check", "project", "--json"]);
         succeed("vault check", &check)?;
     }
     left_over(home)
@@ -82,9 +82,12 @@ fn exported(scene: &Scene, home: &Path, finished: bool) -> Result<(), String> {
     succeed("an import", &scene.offshoot(elsewhere.path(), &["vault", "import", file]))
 }
 
+/// A vault that was imported belongs to no folder, so it is named.
+const NAMED_PROBE: [&str; 5] = ["workspace", "create", "probe", "--vault", "project"];
+
 fn probe(scene: &Scene, home: &Path) -> Result<(), String> {
     let arguments: &[&str] =
-        if has_vaults(home) { &["workspace", "create", "probe"] } else { &["init"] };
+        if has_vaults(home) { &NAMED_PROBE } else { &["init"] };
     succeed("a change afterwards", &scene.offshoot(home, arguments))
 }
 
