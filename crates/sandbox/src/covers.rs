@@ -3,6 +3,7 @@
 //! Root's commands have ids that nobody has outside. What they work on, and what is theirs of the home, is covered inside by mounts of itself that
 //! translate ids: on disk everything keeps the owners that it has.
 
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -32,17 +33,24 @@ pub(crate) struct Cover {
 pub(crate) fn needed(spec: &Spec) -> Option<Vec<Cover>> {
     let home = spec.home.as_deref().and_then(|home| home.canonicalize().ok());
     let home = home.filter(|home| home.parent().is_some());
+    let mut looked = Looked::default();
     let mut tops: Vec<PathBuf> = Vec::new();
-    for path in used(spec) {
+    for path in worked_on(spec) {
         let path = path.canonicalize().ok()?;
         let top = match &home {
-            Some(home) if path.starts_with(home) => closed_above(home)?,
-            _ => closed_above(&path)?,
+            Some(home) if path.starts_with(home) => looked.closed_above(home)?.unwrap_or(home),
+            _ => looked.closed_above(&path)?.unwrap_or(&path),
         };
-        if mount_of(&top)? != mount_of(&path)? {
+        if mount_of(top)? != mount_of(&path)? {
             return None;
         }
-        tops.push(top);
+        tops.push(top.to_owned());
+    }
+    for path in &spec.shown {
+        // What lies on another file system is seen as others see it.
+        if let Some(top) = shown_top(path, home.as_deref(), &mut looked) {
+            tops.push(top);
+        }
     }
     tops.sort();
     tops.dedup_by(|inner, outer| inner.starts_with(&*outer));
@@ -51,8 +59,8 @@ pub(crate) fn needed(spec: &Spec) -> Option<Vec<Cover>> {
     (covers.len() <= MOST_COVERS).then_some(covers)
 }
 
-/// Everything that the command works on, and what it sees of the home.
-fn used(spec: &Spec) -> Vec<PathBuf> {
+/// What the command works on.
+fn worked_on(spec: &Spec) -> Vec<PathBuf> {
     let mut used = match &spec.workspace.files {
         Files::Overlay(overlay) => vec![overlay.directory.clone()],
         Files::Directory(path) => vec![path.clone()],
@@ -61,24 +69,50 @@ fn used(spec: &Spec) -> Vec<PathBuf> {
         used.push(cache.layers.directory.clone());
         used.extend(cache.layers.lower.iter().filter(|lower| lower.is_absolute()).cloned());
     }
-    let of_home = |path: &&PathBuf| {
-        spec.home.as_ref().is_some_and(|home| path.starts_with(home)) && path.exists()
-    };
-    used.extend(spec.shown.iter().filter(of_home).cloned());
     used
 }
 
-/// The outermost directory on the way to a path that is closed to others; the path itself where none is.
-fn closed_above(path: &Path) -> Option<PathBuf> {
-    const OTHERS_ENTER: u32 = 0o001;
-    let mut above: Vec<&Path> = path.ancestors().filter(|above| above.parent().is_some()).collect();
-    above.reverse();
-    for directory in above {
-        if fs::metadata(directory).ok()?.mode() & OTHERS_ENTER == 0 {
-            return Some(directory.to_owned());
-        }
+/// What has to be covered for something to be seen: where it lies in the home, or where the way to it is closed to others.
+fn shown_top(path: &Path, home: Option<&Path>, looked: &mut Looked) -> Option<PathBuf> {
+    let in_home = home.filter(|home| path.starts_with(home));
+    if in_home.is_none() && looked.closed_above(path)?.is_none() {
+        return None;
     }
-    Some(path.to_owned())
+    let path = path.canonicalize().ok()?;
+    let top = match in_home {
+        Some(home) => looked.closed_above(home)?.unwrap_or(home),
+        None => looked.closed_above(&path)?.unwrap_or(&path),
+    };
+    (mount_of(top)? == mount_of(&path)?).then(|| top.to_owned())
+}
+
+/// Directories that were looked at, and whether others may enter them.
+#[derive(Default)]
+struct Looked(HashMap<PathBuf, bool>);
+
+impl Looked {
+    /// The outermost directory on the way to a path, and it, that is closed to others.
+    fn closed_above<'p>(&mut self, path: &'p Path) -> Option<Option<&'p Path>> {
+        const OTHERS_ENTER: u32 = 0o001;
+        let mut above: Vec<&Path> =
+            path.ancestors().filter(|above| above.parent().is_some()).collect();
+        above.reverse();
+        for directory in above {
+            let is_open = match self.0.get(directory) {
+                Some(is_open) => *is_open,
+                None => {
+                    let found = fs::metadata(directory).ok()?;
+                    let is_open = !found.is_dir() || found.mode() & OTHERS_ENTER != 0;
+                    self.0.insert(directory.to_owned(), is_open);
+                    is_open
+                }
+            };
+            if !is_open {
+                return Some(Some(directory));
+            }
+        }
+        Some(None)
+    }
 }
 
 fn mount_of(path: &Path) -> Option<u64> {

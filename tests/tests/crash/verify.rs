@@ -86,8 +86,7 @@ fn exported(scene: &Scene, home: &Path, finished: bool) -> Result<(), String> {
 const NAMED_PROBE: [&str; 5] = ["workspace", "create", "probe", "--vault", "project"];
 
 fn probe(scene: &Scene, home: &Path) -> Result<(), String> {
-    let arguments: &[&str] =
-        if has_vaults(home) { &NAMED_PROBE } else { &["init"] };
+    let arguments: &[&str] = if has_vaults(home) { &NAMED_PROBE } else { &["init"] };
     succeed("a change afterwards", &scene.offshoot(home, arguments))
 }
 

@@ -96,7 +96,11 @@ impl Product for Real<'_> {
         let broker = format!("exec.broker={}", self.setting.broker);
         let options =
             ["-c", "diff.renames=false", "-c", &broker, "exec", "--json", "-w", workspace];
-        let result = self.json(&[&options[..], &["--timeout", "60s", "--"], words].concat())?;
+        // The programs of the oracle lie where no command looks by itself.
+        let show: Vec<&str> = words.iter().copied().filter(|word| word.starts_with('/')).collect();
+        let show: Vec<&str> = show.iter().flat_map(|path| ["--show", path]).collect();
+        let rest = [&["--timeout", "60s", "--"], words].concat();
+        let result = self.json(&[&options[..], &show, &rest].concat())?;
         envelope::answer(&result)
     }
 

@@ -95,8 +95,9 @@ fn succeed(tools: &Tools, place: &Place, user: User, words: &[&str]) {
 /// Runs steps in the workspace with these options, and gives the envelope's result.
 fn run(tools: &Tools, place: &Place, user: User, options: &[&str], steps: &[&str]) -> Value {
     let text = steps.join("\n");
-    let start = ["exec", "--json", "-w", "w"];
-    let program = ["--", tools.program.to_str().unwrap(), "run", &text];
+    let program = tools.program.to_str().unwrap();
+    let start = ["exec", "--json", "-w", "w", "--show", program];
+    let program = ["--", program, "run", &text];
     let words = [&start[..], options, &program].concat();
     let output = command(tools, place, user, &words).output().unwrap();
     document_of(&output)["result"].clone()

@@ -106,6 +106,7 @@ impl<'a> ReplayService<'a> {
             home: self.user_home.cloned(),
             network: request.net,
             read_only: request.readonly,
+            unconfined: false,
             terminal: result.terminal,
             stdin: request.stdin,
             // Values are not recorded: they may be secrets.
