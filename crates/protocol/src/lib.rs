@@ -47,7 +47,9 @@ pub use outcome::*;
 pub use policy::*;
 pub use recover::*;
 pub use review::*;
-pub use sandbox::{PathExplanationDoc, ProfileDoc, SandboxShowDoc, SeenPlaceDoc};
+pub use sandbox::{
+    PathExplanationDoc, ProfileDoc, ProfileNameDoc, SandboxShowDoc, SeenPlaceDoc, WallDoc,
+};
 pub use schema::SchemaFile;
 pub use status::*;
 pub use text::*;

@@ -1,7 +1,5 @@
 //! Documents about what commands may read, reach and use.
 
-use std::collections::BTreeMap;
-
 use offshoot_vocabulary::{Demand, FileAccess, Network, Visibility};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +40,25 @@ pub struct ProfileDoc {
     /// They may use io_uring.
     pub io_uring: bool,
     /// What is asked of each wall.
-    pub walls: BTreeMap<String, Demand>,
+    pub walls: Vec<WallDoc>,
+}
+
+/// What is asked of a wall.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WallDoc {
+    /// The wall.
+    pub name: String,
+    /// What is asked of it.
+    pub demand: Demand,
+}
+
+/// A profile that there is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProfileNameDoc {
+    /// What it is called.
+    pub name: String,
+    /// What it is for.
+    pub about: String,
 }
 
 /// Something of the host that commands see.
@@ -71,7 +87,7 @@ pub struct SandboxShowDoc {
     /// What of the host commands see by it, beside the workspace.
     pub seen: Vec<SeenPlaceDoc>,
     /// All profiles that there are, with what they are for.
-    pub profiles: BTreeMap<String, String>,
+    pub profiles: Vec<ProfileNameDoc>,
     /// The file that the user's own profiles belong in.
     pub file: Option<Text>,
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use offshoot_engine::sandbox::{Explanation, Profile, ProfileRules, Sight, Source, Viewer};
 use offshoot_protocol::{
-    Network, PathExplanationDoc, ProfileDoc, SandboxShowDoc, SeenPlaceDoc, Text, Visibility,
+    Network, PathExplanationDoc, ProfileDoc, ProfileNameDoc, SandboxShowDoc, SeenPlaceDoc, Text,
+    Visibility, WallDoc,
 };
 
 use crate::context::Context;
@@ -34,7 +35,10 @@ pub(crate) fn run(command: &SandboxCommand, context: &Context) -> Result<()> {
     let rules = rules(context)?;
     let profile = rules.profile(args.profile.as_deref())?;
     let sight = Sight::new(&profile, &context.engine.viewer(), &[]);
-    let summary = |profile: &Profile| (profile.name.clone(), profile.about.clone());
+    let summary = |profile: &Profile| ProfileNameDoc {
+        name: profile.name.clone(),
+        about: profile.about.clone(),
+    };
     let document = SandboxShowDoc {
         seen: seen(&sight),
         profiles: rules.profiles.iter().map(summary).collect(),
@@ -68,7 +72,11 @@ fn profile_document(profile: &Profile) -> ProfileDoc {
         widen: profile.widen,
         nested_namespaces: profile.nested_namespaces,
         io_uring: profile.io_uring,
-        walls: profile.walls.iter().map(|(wall, of)| (wall.as_str().to_owned(), of)).collect(),
+        walls: profile
+            .walls
+            .iter()
+            .map(|(wall, demand)| WallDoc { name: wall.as_str().to_owned(), demand })
+            .collect(),
     }
 }
 
@@ -99,7 +107,7 @@ fn why(source: &Source) -> String {
 fn text(document: &SandboxShowDoc) -> String {
     let profile = &document.profile;
     let walls: Vec<String> =
-        profile.walls.iter().map(|(wall, demand)| format!("{wall} {demand}")).collect();
+        profile.walls.iter().map(|wall| format!("{} {}", wall.name, wall.demand)).collect();
     let list = |items: &[String]| match items {
         [] => "nothing".to_owned(),
         items => items.join(", "),
@@ -132,7 +140,10 @@ fn text(document: &SandboxShowDoc) -> String {
     });
     text.push_str(&table(&["SEEN", "HOW", "WHY"], rows.collect()));
     text.push('\n');
-    let rows = document.profiles.iter().map(|(name, about)| vec![paint(NAME, name), about.clone()]);
+    let rows = document
+        .profiles
+        .iter()
+        .map(|profile| vec![paint(NAME, &profile.name), profile.about.clone()]);
     text.push_str(&table(&["PROFILE", "WHAT FOR"], rows.collect()));
     text
 }

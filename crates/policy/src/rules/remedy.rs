@@ -90,6 +90,9 @@ fn allowing(
     if part.rule.layer != PolicyLayer::BuiltIn {
         return Err(why_it_stays(&part.rule));
     }
+    if context.unconfined {
+        return Err(no_rule("a command without walls"));
+    }
     let judged = &part.judged;
     match judged.part {
         CommandPart::Program => program(judged, context, judge),

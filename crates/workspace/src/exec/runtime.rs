@@ -131,6 +131,7 @@ impl<'a> ProxyRuntime<'a> {
         let profile = self.options.profiles.settle(execution.request)?;
         clearance.check(execution.request, &self.surroundings(&start, &folders, &profile))?;
         let mut sight = Sight::new(&profile, &self.options.viewer, &execution.request.show);
+        sight.add_borrowed_objects(&folders);
         quieten(execution.request, &execution.result);
         if execution.request.reach() == Network::None {
             give_up_at_once(&mut execution.request.environment);

@@ -19,6 +19,8 @@ pub use explain::Explanation;
 
 /// Larger files are no settings.
 const LARGEST_COPY: u64 = 256 * 1024;
+/// So many stores of objects are looked at.
+const MOST_LENDERS: usize = 16;
 /// Larger files that somebody named are shown, not copied.
 const LARGEST_NAMED: u64 = 16 * 1024 * 1024;
 
@@ -144,6 +146,32 @@ impl Sight {
         }
     }
 
+    /// Shows the stores of objects that repositories in these folders of the host borrow from. What a workspace says about that does not count.
+    pub(super) fn add_borrowed_objects(&mut self, folders: &[PathBuf]) {
+        let mut stores: Vec<PathBuf> = folders
+            .iter()
+            .flat_map(|folder| [folder.join(".git/objects"), folder.join("objects")])
+            .collect();
+        for _ in 0..MOST_LENDERS {
+            let Some(store) = stores.pop() else { break };
+            let Ok(text) = read_regular(&store.join("info/alternates"), LARGEST_COPY) else {
+                continue;
+            };
+            for line in text
+                .split(|byte| *byte == b'\n')
+                .filter(|line| line.starts_with(b"/") || line.starts_with(b".."))
+            {
+                let lender = store.join(OsStr::from_bytes(line));
+                let Ok(lender) = lender.canonicalize() else { continue };
+                if lender.ends_with("objects") && lender.join("pack").is_dir() {
+                    let source = Source::Group("git", Some("borrowed objects"));
+                    self.seen.push(Seen { path: lender.clone(), source, copy: None });
+                    stores.push(lender);
+                }
+            }
+        }
+    }
+
     /// What somebody named of the home: what is written there is thrown away.
     pub(super) fn scratch(&self, home: Option<&Path>) -> Vec<CacheMount> {
         let Some(home) = home.and_then(|home| home.canonicalize().ok()) else { return Vec::new() };
@@ -174,7 +202,11 @@ impl Sight {
 
     /// What the sandbox writes.
     pub(super) fn copies(&self) -> impl Iterator<Item = WrittenFile> {
-        self.seen.iter().filter_map(|seen| {
+        // What lies in something that is shown is there as it is.
+        let is_there = |path: &Path| {
+            self.seen.iter().any(|seen| seen.copy.is_none() && path.starts_with(&seen.path))
+        };
+        self.seen.iter().filter(move |seen| !is_there(&seen.path)).filter_map(|seen| {
             let copy = seen.copy.as_ref().filter(|copy| copy.left_out.is_some())?;
             let (content, modified) = (copy.content.clone(), copy.modified);
             Some(WrittenFile { path: seen.path.clone(), content, modified })

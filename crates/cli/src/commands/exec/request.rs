@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use offshoot_engine::exec;
 use offshoot_engine::exec::{Command, ExecutionRequest, ExecutionWorkspace, Terminal};
@@ -47,7 +47,7 @@ pub(super) fn build(
     for path in &options.show {
         let path = std::path::absolute(path)
             .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))?;
-        command = command.show(path);
+        command = command.show(without_detours(&path));
     }
     if let Some(directory) = &options.cwd {
         command = command.directory(directory);
@@ -59,6 +59,19 @@ pub(super) fn build(
         command = command.driver(driver);
     }
     Ok(context.engine.request(command, execution_place(options, context), below, None))
+}
+
+/// A path without `.` and `..`.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 /// Says so where a variable is to be passed on that is not set; a name may end with `*`.
