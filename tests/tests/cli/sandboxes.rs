@@ -33,8 +33,7 @@ fn place() -> Place {
 }
 
 fn printed(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr)
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 /// As root and as an ordinary user, by the script that policy cannot read.
@@ -94,7 +93,9 @@ fn who_fails_for_want_of_a_file_is_told() {
     let plan = place.path().canonicalize().unwrap().join("notes/plan.txt");
     let plan = plan.display().to_string();
     let told = printed(&place.run(["exec", "-w", "fix", "--", "cat", &plan]));
-    let expected = format!("{plan} is there, but commands do not see it: `offshoot doctor --explain {plan}` says why, and --show {plan} shows it to one");
+    let expected = format!(
+        "{plan} is there, but commands do not see it: `offshoot doctor --explain {plan}` says why, and --show {plan} shows it to one"
+    );
     assert!(told.contains(&expected), "{told}");
     let told = printed(&place.run(["exec", "-w", "fix", "--", "cat", "/no/such/file"]));
     assert!(!told.contains("is there"), "{told}");
@@ -104,7 +105,8 @@ fn who_fails_for_want_of_a_file_is_told() {
 #[test]
 fn profiles_are_told_apart() {
     let place = place();
-    let tool = ["--", "sh", "-c", "test -e ~/.cargo/bin/tool && echo tool; touch made && echo made"];
+    let tool =
+        ["--", "sh", "-c", "test -e ~/.cargo/bin/tool && echo tool; touch made && echo made"];
     let run = |options: &[&str]| {
         String::from_utf8(place.run([&["exec", "-w", "fix"], options, &tool].concat()).stdout)
             .unwrap()
@@ -118,7 +120,10 @@ fn profiles_are_told_apart() {
     };
     let (code, said) = refused(&["--sandbox", "moat"]);
     assert_eq!(code, Some(125), "{said}");
-    assert!(said.contains("there is no profile \"moat\"; there are none, read-only, strict"), "{said}");
+    assert!(
+        said.contains("there is no profile \"moat\"; there are none, read-only, strict"),
+        "{said}"
+    );
     for wider in [["--net", "host"], ["--show", "/srv"]] {
         let (code, said) = refused(&[&["--sandbox", "strict"], &wider[..]].concat());
         assert_eq!(code, Some(125), "{said}");
@@ -131,15 +136,21 @@ fn profiles_are_told_apart() {
 #[test]
 fn no_walls_only_by_a_rule_of_the_user() {
     let place = place();
-    let open = ["exec", "-w", "fix", "--sandbox", "none", "--json", "--", "cat", "../notes/plan.txt"];
+    let open =
+        ["exec", "-w", "fix", "--sandbox", "none", "--json", "--", "cat", "../notes/plan.txt"];
     let result = document_of(&place.run(open))["result"].clone();
     assert_eq!(result["state"], "pending_approval", "{result}");
     let rules = place.path().join("rules.toml");
     let text = "version = 1\n[[rule]]\nname = \"open\"\ndecision = \"allow_with_checkpoint\"\nprefix = [\"cat\"]\nmatches = [\"cat a\"]\n";
     fs::write(&rules, text).unwrap();
     let mut allowed = place.command(open);
-    let result = document_of(&allowed.env("OFFSHOOT_POLICY", &rules).output().unwrap())["result"].clone();
-    assert_eq!((&result["exit_code"], &result["stdout"]), (&0.into(), &"a plan\n".into()), "{result}");
+    let result =
+        document_of(&allowed.env("OFFSHOOT_POLICY", &rules).output().unwrap())["result"].clone();
+    assert_eq!(
+        (&result["exit_code"], &result["stdout"]),
+        (&0.into(), &"a plan\n".into()),
+        "{result}"
+    );
     assert_eq!(result["sandbox"]["network"], "host");
     let restrictions = result["sandbox"]["restrictions"].as_array().unwrap();
     for wall in ["seccomp", "landlock", "own_keyring", "own_ids"] {
@@ -158,7 +169,10 @@ fn a_project_can_only_narrow() {
     assert_eq!(show(), before);
     fs::write(&file, "profile = \"strict\"\n[narrow]\nfiles = \"read\"\n").unwrap();
     let after = show();
-    assert_eq!((&after["files"], &after["reads"]), (&"read".into(), &serde_json::json!(["etc", "system"])));
+    assert_eq!(
+        (&after["files"], &after["reads"]),
+        (&"read".into(), &serde_json::json!(["etc", "system"]))
+    );
     let output = place.run(["exec", "-w", "fix", "--", "touch", "x"]);
     assert!(printed(&output).contains("Read-only file system"), "{output:?}");
     // What cannot be read lets nothing run, and nobody waits for it.
@@ -198,10 +212,16 @@ fn a_user_has_profiles_of_their_own() {
     let place_of = |seen: &&Value| seen["path"] == notes.as_str();
     assert_eq!(seen.clone().filter(place_of).count(), 1, "{shown}");
     let text = place.ok(["sandbox", "show"]);
-    assert!(text.starts_with("mine  with notes\n") && text.contains("named by the profile"), "{text}");
+    assert!(
+        text.starts_with("mine  with notes\n") && text.contains("named by the profile"),
+        "{text}"
+    );
     fs::write(directory.join("sandbox.toml"), "[profile.mine]\nfrom = \"yours\"\n").unwrap();
     let error = place.json_error(&["sandbox", "show"], 2);
-    assert!(error["message"].as_str().unwrap().contains("there is no profile \"yours\""), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("there is no profile \"yours\""),
+        "{error}"
+    );
 }
 
 #[test]
@@ -226,7 +246,10 @@ fn a_path_is_explained() {
         assert_eq!(seen, visibility, "{document}");
     }
     assert_eq!(explain(".gitconfig").1["left_out"], 2);
-    assert_eq!(explain(".cargo/bin/tool").1["why"].as_str().unwrap().matches("toolchains: rust").count(), 1);
+    assert_eq!(
+        explain(".cargo/bin/tool").1["why"].as_str().unwrap().matches("toolchains: rust").count(),
+        1
+    );
     let vaults = place.home().display().to_string();
     assert_eq!(explain(&vaults).0, "hidden");
 }

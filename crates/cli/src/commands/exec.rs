@@ -112,6 +112,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         net: Network::None,
         asked: false,
         asked_net: None,
+        allow: Vec::new(),
         unconfined: false,
         timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },

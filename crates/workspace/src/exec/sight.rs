@@ -147,7 +147,8 @@ impl Sight {
     /// What somebody named of the home: what is written there is thrown away.
     pub(super) fn scratch(&self, home: Option<&Path>) -> Vec<CacheMount> {
         let Some(home) = home.and_then(|home| home.canonicalize().ok()) else { return Vec::new() };
-        let mut directories: Vec<PathBuf> = if self.everything { vec![home.clone()] } else { Vec::new() };
+        let mut directories: Vec<PathBuf> =
+            if self.everything { vec![home.clone()] } else { Vec::new() };
         for seen in self.seen.iter().filter(|seen| seen.is_named() && seen.copy.is_none()) {
             let path = seen.path.canonicalize().ok().filter(|path| path.is_dir());
             directories.extend(path.filter(|path| path.starts_with(&home) && *path != home));
@@ -251,7 +252,8 @@ impl Finder<'_> {
             && let Ok(found) = path.symlink_metadata()
         {
             let of_home = self.viewer.home.as_ref().is_some_and(|home| path.starts_with(home));
-            match of_home && found.is_file() && matches!(source, Source::Request | Source::Profile) {
+            match of_home && found.is_file() && matches!(source, Source::Request | Source::Profile)
+            {
                 true => self.copy_whole(path, source),
                 false => self.add(path, source, None),
             }

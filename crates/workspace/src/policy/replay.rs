@@ -106,6 +106,8 @@ impl<'a> ReplayService<'a> {
             home: self.user_home.cloned(),
             network: request.net,
             read_only: request.readonly,
+            // The profile is not recorded.
+            unconfined: false,
             terminal: result.terminal,
             stdin: request.stdin,
             // Values are not recorded: they may be secrets.
