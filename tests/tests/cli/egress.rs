@@ -124,6 +124,11 @@ fn nothing_else_is_reached() {
             assert!(!text(&output.stdout).contains("hello"), "{net} {way}: {output:?}");
         }
     }
+    // Without the wall the server is reached.
+    for (_, way) in [&ways(&server)[0], &ways(&server)[4]] {
+        let output = exec(&place, &["host"], way);
+        assert!(text(&output.stdout).contains("hello"), "{way}: {output:?}");
+    }
     let allow = server.allow();
     for (attack, host) in [
         ("curl -sS http://169.254.169.254/latest/meta-data/", "169.254.169.254"),

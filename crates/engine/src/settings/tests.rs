@@ -531,6 +531,7 @@ exec.refresh = true              # default
 exec.hard_link_bytes = \"64MiB\"   # default; a project may only lower it
 exec.broker = true               # default; a project may only turn it off
 exec.net = \"none\"                # default; a project may only turn it off
+exec.allow = \"\"                  # default; only you set it
 exec.max_processes = 4096        # default; a project may only lower it
 exec.max_file_size = \"0B\"        # default; a project may only lower it
 exec.max_memory = \"0B\"           # default; a project may only lower it
