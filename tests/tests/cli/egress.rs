@@ -161,6 +161,9 @@ def ask(server, name, kind):
 print(ask("127.0.0.1", "a.test", 1), ask("127.0.0.1", "a.test", 16), ask("127.0.0.1", "secret.test", 1), ask("8.8.8.8", "a.test", 1), sep="|")
 "#;
 
+/// Where programs look for the name server.
+const RESOLVER: &str = "/etc/resolv.conf";
+
 #[needs(UserNamespace, "python3")]
 #[test]
 fn questions_for_names_carry_nothing_out() {
@@ -169,8 +172,8 @@ fn questions_for_names_carry_nothing_out() {
     let output = exec(&place, &["allow=a.test"], "cat /etc/resolv.conf; python3 ask.py");
     let expected = "nameserver 127.0.0.1\ncode 0, 1 answers|code 5, 0 answers|code 3, 0 answers|ConnectionRefusedError\n";
     assert_eq!(text(&output.stdout), expected, "{output:?}");
-    // Also where all of the host's settings are shown.
-    let shown = ["exec", "--net", "allow=a.test", "--show", "/etc", "cat", "/etc/resolv.conf"];
+    // Also where that of the host is shown.
+    let shown = ["exec", "--net", "allow=a.test", "--show", RESOLVER, "cat", RESOLVER];
     assert_eq!(text(&place.run(shown).stdout), "nameserver 127.0.0.1\n");
 }
 
@@ -193,10 +196,8 @@ fn git_clones_by_the_proxy() {
     git(&["-C", "work", "commit", "-qm", "one"]);
     git(&["clone", "-q", "--bare", "work", "repository.git"]);
     git(&["-C", "repository.git", "update-server-info"]);
-    let clone = format!(
-        "git clone -q http://{}/repository.git copy && cat copy/file",
-        server.address()
-    );
+    let clone =
+        format!("git clone -q http://{}/repository.git copy && cat copy/file", server.address());
     let output = exec(&place, &[&server.allow()], &clone);
     assert_eq!(text(&output.stdout), "cloned\n", "{output:?}");
     let output = exec(&place, &["allow=example.invalid"], &clone);
