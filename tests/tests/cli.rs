@@ -44,6 +44,8 @@ mod discarded;
 mod disputes;
 #[path = "cli/drivers.rs"]
 mod drivers;
+#[path = "cli/egress.rs"]
+mod egress;
 #[path = "cli/endless.rs"]
 mod endless;
 #[path = "cli/execs.rs"]

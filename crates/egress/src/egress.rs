@@ -271,7 +271,8 @@ async fn serve_proxy(state: Arc<State>, client: TcpStream) {
 /// A client that knows nothing: the address that it connected to is what it means.
 async fn serve_direct(state: Arc<State>, client: TcpStream) {
     let Ok(meant) = client.local_addr() else { return };
-    let (host, port) = (state.meant(Host::from(meant.ip())), meant.port());
+    let port = meant.port();
+    let host = state.meant_at(Host::from(meant.ip()), port);
     let mut record = state.ledger.open(Route::Direct, Some(host.clone()), port);
     match state.dial(&host, port, &mut record).await {
         Ok(server) => {

@@ -26,6 +26,19 @@ pub enum Route {
     Dns,
 }
 
+impl Route {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Connect => "connect",
+            Self::Socks => "socks",
+            Self::Direct => "direct",
+            Self::Dns => "dns",
+        }
+    }
+}
+
 /// Why a connection was refused or failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "code", content = "detail")]

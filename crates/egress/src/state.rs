@@ -78,6 +78,17 @@ impl State {
         }
     }
 
+    /// The same at a port where the command can have no server of its own: the loopback address is that of this machine if the
+    /// rules allow that by its name.
+    pub(crate) fn meant_at(&self, host: Host, port: u16) -> Host {
+        let localhost = Host::Name("localhost".to_owned());
+        let by_name = self.rules.matching(&localhost, port).next().is_some();
+        match self.meant(host) {
+            Host::Address(address) if address.is_loopback() && by_name => localhost,
+            other => other,
+        }
+    }
+
     /// Connects to a host: its name is resolved once, all its addresses are checked, and one of those is used.
     pub(crate) async fn dial(
         &self,

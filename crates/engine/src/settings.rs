@@ -158,6 +158,8 @@ pub struct ExecSettings {
     pub broker: bool,
     /// What commands can reach.
     pub net: Network,
+    /// Hosts that it reaches by the network proxy, with commas between them.
+    pub allow: String,
     /// How many processes and threads a command may have; 0 for no limit.
     pub max_processes: u64,
     /// How large a file it may write; 0 for no limit.
@@ -365,6 +367,7 @@ impl Default for ExecSettings {
             hard_link_bytes: 64 << 20,
             broker: true,
             net: Network::None,
+            allow: String::new(),
             max_processes: 4096,
             max_file_size: 0,
             max_memory: 0,

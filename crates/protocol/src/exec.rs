@@ -82,6 +82,9 @@ pub struct ExecRequestDoc {
     pub readonly: bool,
     /// What it may reach.
     pub net: Network,
+    /// Hosts that were allowed with it, beside those of the profile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
     /// The workspace that was named; none where one was to be forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
@@ -325,8 +328,70 @@ pub struct LimitsDoc {
 pub struct NetworkDoc {
     /// What it could reach.
     pub mode: Network,
-    /// How often it sent something or began a connection that could not leave, as the kernel counts it; 0 with `host`.
+    /// How often it sent something or began a connection that could not leave, as the kernel counts it; 0 with `proxy` and `host`.
     pub attempted: u64,
+    /// What went through the network proxy or was refused by it, in the order in which it ended: the first 1000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionDoc>,
+    /// How many connections are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connections_left_out: u64,
+    /// Hosts that no rule allows: the first 1000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedHostDoc>,
+    /// How many refusals are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused_left_out: u64,
+}
+
+/// One connection by the network proxy, or one request of HTTP where the proxy reads requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionDoc {
+    /// When it came.
+    pub time: String,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// How it came: `http`, `connect`, `socks`, `direct` from a program that knows no proxy, or `dns`.
+    pub route: String,
+    /// The host that it was for, where that could be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The port that it was for; 0 where there is none.
+    pub port: u16,
+    /// The address and port that it went to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The method of HTTP, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The path of HTTP without its query, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Bytes from the command.
+    pub sent_bytes: u64,
+    /// Bytes to the command.
+    pub received_bytes: u64,
+    /// Whether it was served.
+    pub allowed: bool,
+    /// Why it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A host that the network proxy refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedHostDoc {
+    /// The host.
+    pub host: String,
+    /// The port; 0 for 80 and 443, and where only its address was asked for.
+    pub port: u16,
+    /// How often.
+    pub count: u64,
+    /// Why, the first time.
+    pub reason: String,
+    /// The option that would allow it, where one would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
 }
 
 /// What a command wrote or deleted outside the project: in the throw-away home, or beside a project in a private directory. Caches

@@ -29,6 +29,9 @@ pub struct ProfileDoc {
     pub hide: Vec<String>,
     /// What they reach.
     pub network: Network,
+    /// Hosts that they reach by the network proxy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
     /// Package caches of the vault are there.
     pub caches: bool,
     /// They are held to limits.

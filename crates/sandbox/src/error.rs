@@ -57,6 +57,9 @@ pub enum SandboxError {
     /// The command that was to be joined has another network.
     #[error("the running session {}", network_of(.0))]
     OtherNetwork(Network),
+    /// The rules of the network name more ports than there can be sockets for.
+    #[error("the allowed hosts have {0} different ports, and at most {most} can be used", most = crate::proxy::MOST_PORTS)]
+    TooManyPorts(usize),
     /// As many have joined the command as can.
     #[error("{0} terminals have joined the running session, and no more can")]
     Full(u64),
@@ -98,6 +101,7 @@ impl SandboxError {
                 "a sandbox profile can mark this wall as optional; commands then run without it",
             ),
             Self::OtherNetwork(Network::Host) => Some("join it with --net host"),
+            Self::OtherNetwork(Network::Proxy) => Some("join it with --net proxy"),
             Self::OtherNetwork(Network::None) => {
                 Some("join it with --net none, or end it first and start it with --net host")
             }
@@ -119,6 +123,7 @@ pub(crate) fn system(doing: &'static str) -> impl Fn(Errno) -> SandboxError {
 fn network_of(network: &Network) -> &'static str {
     match network {
         Network::None => "has no network",
+        Network::Proxy => "reaches the network by a proxy",
         Network::Host => "has the host's network",
     }
 }

@@ -14,7 +14,9 @@ mod guests;
 mod mounts;
 mod network;
 mod proc;
+mod resolver;
 mod serve;
+mod sockets;
 mod step;
 mod sysfs;
 mod terminal;
@@ -127,6 +129,9 @@ fn run(
 ) -> Result<(), Failure> {
     take_ids(script, covers)?;
     let made = mounts::make(script)?;
+    if let Some(ports) = &script.proxy {
+        step(Step::Sockets, sockets::hand_out(ports, buffer))?;
+    }
     if script.walls.landlock != Demand::Off {
         walls::make_ruleset(script)?;
     }

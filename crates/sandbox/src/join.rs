@@ -57,7 +57,9 @@ pub fn join(door: &Path, command: &Program, network: Network) -> Result<Joined> 
     let (Kind::Terminal, Some(master)) = (greeting.kind, greeting.descriptor) else {
         return Err(SandboxError::Lost);
     };
-    let theirs = if greeting.numbers[0] == 0 { Network::Host } else { Network::None };
+    let mut networks = Network::ALL.iter().copied();
+    let theirs = networks.find(|network| *network as i64 == greeting.numbers[0]);
+    let theirs = theirs.ok_or(SandboxError::Lost)?;
     if theirs != network {
         return Err(SandboxError::OtherNetwork(theirs));
     }

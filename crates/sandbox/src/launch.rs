@@ -21,7 +21,8 @@ use crate::ids::Ids;
 use crate::in_force::{Findings, InForce, Renames};
 use crate::init::{self, Room, Step, UNLIMITED};
 use crate::keeper::Keeper;
-use crate::message::{self, Buffer, Kind};
+use crate::message::{self, Buffer, Kind, Message};
+use crate::proxy::NetworkSockets;
 use crate::running::{Feed, Running};
 use crate::script::Script;
 use crate::spec::{Files, Limits, Spec, WorkspaceMount};
@@ -191,7 +192,7 @@ fn go(
     }
     let namespaces = std::mem::take(&mut running.in_force.namespaces);
     running.in_force = InForce {
-        network: network_of(&namespaces),
+        network: network_of(&namespaces, started.sockets.as_ref()),
         namespaces,
         home: script.home_view,
         writable: started.findings.writable(),
@@ -210,6 +211,7 @@ fn go(
             .filter_map(|(_, cache)| cache.name)
             .collect(),
     };
+    running.sockets = started.sockets;
     running.begin();
     Ok(())
 }
@@ -256,15 +258,19 @@ fn upper(files: &Files, covers: Option<&[Cover]>) -> Option<OwnedFd> {
 
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
     let mut namespaces = NAMESPACES.to_vec();
-    if network == Network::None {
+    if network != Network::Host {
         namespaces.push((NET, libc::CLONE_NEWNET));
     }
     namespaces
 }
 
-/// What a command reaches that has these namespaces of its own.
-fn network_of(namespaces: &[&str]) -> Network {
-    if namespaces.contains(&NET) { Network::None } else { Network::Host }
+/// What a command reaches that has these namespaces of its own, and this way to a proxy.
+fn network_of(namespaces: &[&str], sockets: Option<&NetworkSockets>) -> Network {
+    match (namespaces.contains(&NET), sockets) {
+        (true, None) => Network::None,
+        (true, Some(_)) => Network::Proxy,
+        (false, _) => Network::Host,
+    }
 }
 
 /// Those of the limits asked for that a command is held to, as the kernel and the init have them.
@@ -316,18 +322,22 @@ struct Started {
     landlock: Option<u32>,
     /// The caller's end of its terminal.
     master: Option<OwnedFd>,
+    /// Sockets for a proxy.
+    sockets: Option<NetworkSockets>,
 }
 
 /// Waits for the word that the command runs.
 fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result<Started> {
-    let mut message = running.hear()?.ok_or(SandboxError::Lost)?;
-    let listener = match message.kind {
-        Kind::Listener => {
-            let listener = message.descriptor.take();
-            message = running.hear()?.ok_or(SandboxError::Lost)?;
-            listener
+    let (mut listener, mut sockets) = (None, None::<NetworkSockets>);
+    let message = loop {
+        let message = running.hear()?.ok_or(SandboxError::Lost)?;
+        match (message.kind, message.descriptor) {
+            (Kind::Listener, descriptor) => listener = descriptor,
+            (Kind::Socket, Some(socket)) => {
+                sockets.get_or_insert_default().add(message.numbers[0], socket);
+            }
+            (_, descriptor) => break Message { descriptor, ..message },
         }
-        _ => None,
     };
     let errno = |number: i64| Errno::from_raw_os_error(number as i32);
     match message.kind {
@@ -349,6 +359,7 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             landlock: u32::try_from(message.numbers[9]).ok().filter(|version| *version > 0),
             unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
             master: message.descriptor,
+            sockets,
         }),
         Kind::NotExecuted => Err(SandboxError::NotExecuted {
             program: program.to_owned(),
@@ -395,6 +406,7 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
             ("cannot mount a folder at", folder.and_then(|folder| path(&folder.target)))
         }
         Step::Network => ("cannot bring up the loopback interface", None),
+        Step::Sockets => ("cannot make the sockets of the network proxy", None),
         Step::Signals => ("cannot take over signals", None),
         Step::Terminal => ("cannot make a terminal", None),
         Step::Fork => ("cannot start a process", None),

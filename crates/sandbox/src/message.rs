@@ -54,7 +54,7 @@ pub(crate) enum Kind {
     Listener = 15,
     /// From the init: no process is left inside. It waits for `Leave`.
     Quiet = 16,
-    /// From the init, to one who joins: who is there. Numbers: whether the network is the inside's own; with the caller's end of a
+    /// From the init, to one who joins: who is there. Numbers: what the network is; with the caller's end of a
     /// terminal.
     Terminal = 17,
     /// From the init: the command is over, and so many who joined are still there.
@@ -63,6 +63,8 @@ pub(crate) enum Kind {
     Full = 19,
     /// From the init: somebody outside wants the command to end.
     Asked = 20,
+    /// From the init, before the command runs: a socket for a proxy. Numbers: what it is for, its port; with a descriptor.
+    Socket = 21,
 }
 
 /// Which directory the caller means.
@@ -80,7 +82,8 @@ impl Kind {
     fn from_number(number: u8) -> Option<Self> {
         use Kind::*;
         let to_init = [Go, Terminate, Kill, Open, Leave, Join, Cover];
-        let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet, Asked];
+        let from_inside =
+            [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet, Asked, Socket];
         let about_guests = [Terminal, Waiting, Full];
         let mut all = to_init.into_iter().chain(from_inside).chain(about_guests);
         all.find(|kind| *kind as u8 == number)

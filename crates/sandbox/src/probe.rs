@@ -3,6 +3,7 @@
 use crate::cancel::Requests;
 use crate::error::SandboxError;
 use crate::launch::launch;
+use crate::proxy::ProxyPorts;
 use crate::room::Stream;
 use crate::running::{Observer, Timeout};
 use crate::spec::{Files, Limits, Overlay, Program, Spec, Stdin, WorkspaceMount};
@@ -37,6 +38,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         caches: Vec::new(),
         files: Vec::new(),
         network: Network::None,
+        proxy: ProxyPorts::default(),
         limits: Limits::default(),
         walls: Walls::default(),
         door: None,

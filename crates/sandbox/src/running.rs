@@ -22,6 +22,7 @@ use crate::error::{Result, SandboxError, system};
 use crate::in_force::InForce;
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
+use crate::proxy::NetworkSockets;
 use crate::room::{Room, Stream};
 use crate::signals::{Signal, Signals};
 use crate::spec::Limits;
@@ -107,6 +108,8 @@ pub struct Ended {
 pub struct Running {
     /// What confines it.
     pub in_force: InForce,
+    /// Its way to a proxy, to be served while it runs.
+    pub sockets: Option<NetworkSockets>,
     pidfd: Option<OwnedFd>,
     socket: Option<OwnedFd>,
     outputs: [Option<OwnedFd>; 2],
@@ -141,6 +144,7 @@ impl Running {
         let (brokers, buffer) = (Brokers::default(), Buffer::new());
         Self {
             in_force,
+            sockets: None,
             pidfd,
             socket,
             outputs,

@@ -16,6 +16,7 @@ use crate::filter::Filters;
 use crate::in_force::DiscardedDirectory;
 use crate::layout::{Layout, Place, PlaceKind};
 use crate::message::Top;
+use crate::proxy::ProxyPorts;
 use crate::spec::{
     CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Terminal,
     UpperDirectories, WorkspaceMount, WrittenFile,
@@ -25,6 +26,8 @@ use crate::walls::Walls;
 
 /// Directories of the host that are replaced by private ones.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+/// Where programs look for the name server.
+const RESOLVER: &str = "/etc/resolv.conf";
 /// More caches than this are left out: what is known of them while the inside is made has a fixed size.
 pub(crate) const MOST_CACHES: usize = 32;
 /// Where programs are looked for when the command's environment does not say.
@@ -59,7 +62,11 @@ pub(crate) struct Script {
     pub(crate) folders: Vec<FolderScript>,
     /// What is empty for the command.
     pub(crate) covered: Option<CString>,
-    pub(crate) own_network: bool,
+    pub(crate) network: Network,
+    /// Where the command finds a proxy.
+    pub(crate) proxy: Option<ProxyPorts>,
+    /// The file that names the name server, where that is the proxy.
+    pub(crate) resolver: Option<ResolverScript>,
     /// Renames are told about.
     pub(crate) broker: bool,
     pub(crate) limits: Limits,
@@ -132,6 +139,16 @@ pub(crate) struct FolderScript {
     pub(crate) target: CString,
 }
 
+/// The file by which programs find their name server.
+pub(crate) struct ResolverScript {
+    /// Where it is, without links.
+    pub(crate) path: CString,
+    /// The directories on the way to it, and to the name that it is known by.
+    pub(crate) parents: Vec<CString>,
+    /// Where one can be written for a moment.
+    pub(crate) aside: CString,
+}
+
 /// A file of the command's own.
 pub(crate) struct WrittenScript {
     pub(crate) path: CString,
@@ -185,7 +202,9 @@ impl Script {
                 .as_ref()
                 .map(|below| c_path(&workspace.target.join(below)))
                 .transpose()?,
-            own_network: spec.network == Network::None,
+            network: spec.network,
+            proxy: (spec.network == Network::Proxy).then(|| spec.proxy.clone()),
+            resolver: (spec.network == Network::Proxy).then(|| resolver(&private)).transpose()?,
             broker: spec.wants_broker(),
             limits: spec.limits,
             tmpfs_size: spec.limits.tmpfs.map(number).transpose()?,
@@ -203,6 +222,11 @@ impl Script {
             descriptors,
             _strings: strings,
         })
+    }
+
+    /// Whether it has a network namespace of its own.
+    pub(crate) fn has_own_network(&self) -> bool {
+        self.network != Network::Host
     }
 
     /// What is thrown away and may hold projects.
@@ -360,7 +384,7 @@ fn places(spec: &Spec, private: &[PathBuf], home: Option<&Path>) -> Result<Vec<P
         layout.show(path)?;
     }
     if spec.network == Network::Host {
-        layout.show(Path::new("/etc/resolv.conf"))?;
+        layout.show(Path::new(RESOLVER))?;
     }
     layout.finish()
 }
@@ -376,6 +400,19 @@ fn written(file: &WrittenFile) -> Result<WrittenScript> {
         Timestamps { last_access: time, last_modification: time }
     });
     Ok(WrittenScript { path: c_path(path)?, parents, content: content.clone(), times })
+}
+
+/// Where programs look for the name server.
+fn resolver(private: &[PathBuf]) -> Result<ResolverScript> {
+    let known = Path::new(RESOLVER);
+    let path = known.canonicalize().unwrap_or_else(|_| known.to_owned());
+    let mut all = Vec::new();
+    for path in [known, &path] {
+        all.extend(path.parent().map(parents).transpose()?.unwrap_or_default());
+    }
+    let aside = private.first().map_or(Path::new("/tmp"), PathBuf::as_path);
+    let aside = aside.join("resolv.conf");
+    Ok(ResolverScript { path: c_path(&path)?, parents: all, aside: c_path(&aside)? })
 }
 
 /// A command as the kernel takes it.

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use offshoot_vocabulary::Network;
 
+use crate::proxy::ProxyPorts;
 use crate::walls::Walls;
 
 /// Everything about one confined command.
@@ -26,6 +27,8 @@ pub struct Spec {
     pub files: Vec<WrittenFile>,
     /// What it can reach.
     pub network: Network,
+    /// Where it finds the proxy, where that is what it reaches. The sockets are in [`Running`](crate::Running) then.
+    pub proxy: ProxyPorts,
     /// What it may use.
     pub limits: Limits,
     /// What keeps it in beside namespaces and mounts.

@@ -4,6 +4,7 @@
 
 pub(crate) mod keys;
 pub(crate) mod landlock;
+pub(crate) mod route;
 pub(crate) mod seccomp;
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};

@@ -8,6 +8,8 @@ words! {
     pub enum Network, default None {
         /// Nothing but its own loopback interface.
         None = "none",
+        /// The hosts that were allowed, by the network proxy.
+        Proxy = "proxy",
         /// Everything that the host reaches.
         Host = "host",
     }

@@ -17,6 +17,7 @@ mod folders;
 mod join;
 mod launch;
 pub(crate) mod options;
+pub(crate) mod outlet;
 mod output;
 pub(crate) mod probe;
 pub(crate) mod profiles;

@@ -89,7 +89,7 @@ fn help_for_programs() {
     let arguments = exec["arguments"].as_array().unwrap();
     let find = |name: &str| arguments.iter().find(|argument| argument["name"] == name).unwrap();
     assert_eq!(find("checkpoint")["default"], "auto");
-    assert_eq!(find("net")["values"][1]["name"], "host");
+    assert_eq!(find("net")["values"][2]["name"], "host");
     assert_eq!(
         (&find("command")["kind"], &find("command")["repeatable"]),
         (&json!("positional"), &json!(true))

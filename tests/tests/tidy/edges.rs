@@ -92,6 +92,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "offshoot-workspace",
         uses: &[
+            "offshoot-egress",
             "offshoot-folder",
             "offshoot-host",
             "offshoot-mount",

@@ -94,6 +94,7 @@ pub(crate) enum ProxyCommand {
 /// Runs the command; the exit code is the command's.
 pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
     args.options.check_wait(&args.command)?;
+    args.options.net()?;
     let form = match (args.stream, context.output.is_json()) {
         (true, _) => Form::Stream,
         (false, true) => Form::Json,
@@ -112,6 +113,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         net: Network::None,
         asked: false,
         asked_net: None,
+        allow: Vec::new(),
         unconfined: false,
         timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },

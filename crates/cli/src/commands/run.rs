@@ -59,6 +59,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         net: Network::None,
         asked: false,
         asked_net: None,
+        allow: Vec::new(),
         unconfined: false,
         timeout_key: "run.timeout",
         input: if attended { Input::Terminal } else { Input::Stream },

@@ -67,6 +67,7 @@ fn profile_document(profile: &Profile) -> ProfileDoc {
         show: profile.show.clone(),
         hide: profile.hide.clone(),
         network: profile.network,
+        allow: profile.allow.clone(),
         caches: profile.caches,
         limits: profile.limits,
         widen: profile.widen,
@@ -113,8 +114,9 @@ fn text(document: &SandboxShowDoc) -> String {
         items => items.join(", "),
     };
     let network = match profile.network {
-        Network::None => "none, but its own loopback interface",
-        Network::Host => "the host's",
+        Network::None => "none, but its own loopback interface".to_owned(),
+        Network::Proxy => format!("by the network proxy: {}", list(&profile.allow)),
+        Network::Host => "the host's".to_owned(),
     };
     let mut text = format!("{}  {}\n", paint(NAME, &profile.name), profile.about);
     for (what, value) in [
@@ -122,7 +124,7 @@ fn text(document: &SandboxShowDoc) -> String {
         ("reads", list(&profile.reads)),
         ("shows", list(&profile.show)),
         ("hides", list(&profile.hide)),
-        ("network", network.to_owned()),
+        ("network", network),
         ("walls", walls.join(", ")),
     ] {
         let what = paint(DIM, &format!("{what:<10}"));

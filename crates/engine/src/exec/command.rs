@@ -27,6 +27,7 @@ pub struct Command {
     pub(crate) input: Input,
     pub(crate) timeout: Option<ExecutionTimeout>,
     pub(crate) network: Option<Network>,
+    pub(crate) allow: Vec<String>,
     pub(crate) sandbox: Option<String>,
     pub(crate) show: Vec<PathBuf>,
     pub(crate) read_only: bool,
@@ -109,6 +110,7 @@ impl Command {
             input: Input::Nothing,
             timeout: None,
             network: None,
+            allow: Vec::new(),
             sandbox: None,
             show: Vec::new(),
             read_only: false,
@@ -204,6 +206,20 @@ impl Command {
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = Some(network);
+        self
+    }
+
+    /// Lets it reach a host by the network proxy, beside those that its profile allows.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let install = Command::new(["npm", "ci"]).allow("registries").allow("example.com:8443");
+    /// ```
+    #[must_use]
+    pub fn allow(mut self, rule: impl Into<String>) -> Self {
+        self.network = Some(Network::Proxy);
+        self.allow.push(rule.into());
         self
     }
 

@@ -71,6 +71,7 @@ impl Offshoot {
             place,
             checkpoint: command.checkpoint,
             network: command.network,
+            allow: command.allow,
             sandbox: command.sandbox,
             show: command.show,
             driver: command.driver.unwrap_or(exec.driver),

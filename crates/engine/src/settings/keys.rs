@@ -39,6 +39,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.hard_link_bytes", kind: Kind::Size { max: 1 << 50 } },
     Key { name: "exec.broker", kind: Kind::Boolean },
     Key { name: "exec.net", kind: Kind::Choice(Network::names) },
+    Key { name: "exec.allow", kind: Kind::Hosts },
     Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },

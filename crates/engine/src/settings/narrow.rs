@@ -55,6 +55,7 @@ const RULES: &[(&str, Rule)] = &[
     ("exec.hard_link_bytes", Lower),
     ("exec.broker", Off),
     ("exec.net", Only("none")),
+    ("exec.allow", Never),
     ("exec.max_processes", LowerLimit),
     ("exec.max_file_size", LowerLimit),
     ("exec.max_memory", LowerLimit),

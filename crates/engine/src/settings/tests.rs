@@ -174,6 +174,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.hard_link_bytes=0")
         .flag("exec.broker=false")
         .flag("exec.net=host")
+        .flag("exec.allow=registries,a.test:81")
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
@@ -209,7 +210,8 @@ fn every_key_reaches_its_field() {
         "workspace": {"ephemeral_ttl": "24h"},
         "exec": {
             "timeout": "0s", "grace": "1s", "output_limit": 1024, "driver": "copy", "refresh": false,
-            "hard_link_bytes": 0, "broker": false, "net": "host", "max_processes": 100, "max_file_size": 1 << 20,
+            "hard_link_bytes": 0, "broker": false, "net": "host", "allow": "registries,a.test:81",
+            "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30, "max_tmpfs": 1 << 20, "max_cpu": "9s",
             "nested_namespaces": true, "io_uring": true, "max_disk": 3 << 20
         },
@@ -529,6 +531,7 @@ exec.refresh = true              # default
 exec.hard_link_bytes = \"64MiB\"   # default; a project may only lower it
 exec.broker = true               # default; a project may only turn it off
 exec.net = \"none\"                # default; a project may only turn it off
+exec.allow = \"\"                  # default; only you set it
 exec.max_processes = 4096        # default; a project may only lower it
 exec.max_file_size = \"0B\"        # default; a project may only lower it
 exec.max_memory = \"0B\"           # default; a project may only lower it

@@ -22,6 +22,8 @@ pub(super) enum Kind {
     Duration { min_seconds: u64, max_seconds: u64 },
     /// Some of these names, with commas between them; or none.
     Names(fn() -> Vec<&'static str>),
+    /// Rules of hosts, with commas between them; or none.
+    Hosts,
     /// A command that a shell runs on this machine.
     Command,
 }
@@ -53,6 +55,10 @@ impl Kind {
                 let all = all();
                 names(text).all(|name| all.contains(&name)).then(|| text.into())
             }
+            Self::Hosts => {
+                let text = written.text()?;
+                offshoot_workspace::check_hosts(text).is_ok().then(|| text.into())
+            }
             Self::Command => written.text().filter(|text| !text.contains('\0')).map(Json::from),
             Self::Integer { min, max } => {
                 let number = written.integer()?;
@@ -79,6 +85,10 @@ impl Kind {
             Self::Choice(words) => one_of(&words()),
             Self::Boolean => "true or false".to_owned(),
             Self::Names(all) => format!("names with commas between them, of: {}", all().join(", ")),
+            Self::Hosts => {
+                "hosts with commas between them, such as \"registries,example.com,*.example.org:8443\""
+                    .to_owned()
+            }
             Self::Command => "a command line as text".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Size { max } => format!(

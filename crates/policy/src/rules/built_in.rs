@@ -39,7 +39,7 @@ pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'sta
 
 /// Whether it destroys what no checkpoint brings back.
 pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bool {
-    network == Network::Host
+    network != Network::None
         && categories.contains(EffectCategory::Networked)
         && categories.contains(EffectCategory::Destructive)
 }

@@ -80,6 +80,21 @@ fn a_project_can_only_narrow() {
     assert_eq!(open.walls.of(Wall::Seccomp), Demand::Required);
 }
 
+/// Allowed hosts are more than no network and less than the host's.
+#[test]
+fn hosts_are_those_that_both_allow() {
+    let text = "[profile.web]\nnetwork = \"proxy\"\nallow = [\"a.test\", \"b.test\"]\n";
+    let profiles = load(text).unwrap();
+    let narrow = "[narrow]\nnetwork = \"proxy\"\nallow = [\"b.test\", \"c.test\"]\n";
+    let project = profiles.project("p.toml", narrow).unwrap();
+    let left = |name| project.narrow(profiles.get(name).unwrap());
+    assert_eq!((left("web").network, left("web").allow), (Network::Proxy, vec!["b.test".into()]));
+    assert_eq!(left("workspace").network, Network::None);
+    let open = left("none");
+    assert_eq!(open.network, Network::Proxy);
+    assert_eq!(open.allow, ["b.test", "c.test"]);
+}
+
 #[test]
 fn a_project_names_profiles_that_exist() {
     let profiles = Profiles::load(None).unwrap();

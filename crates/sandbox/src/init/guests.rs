@@ -134,7 +134,7 @@ impl<'a> Guests<'a> {
             return;
         };
         let Ok((master, slave)) = terminal::make() else { return };
-        let numbers = [i64::from(script.own_network)];
+        let numbers = [script.network as i64];
         let master = Some(master.as_fd());
         if buffer.send(connection.as_fd(), Kind::Terminal, &numbers, b"", master).is_ok() {
             *place = Some(Guest { connection, slave, command: None });

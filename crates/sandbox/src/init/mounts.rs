@@ -14,6 +14,7 @@ use super::detached_mount::{
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
 use super::proc;
+use super::resolver;
 use super::step::{Failure, Step, step, step_at};
 use super::sysfs;
 use crate::in_force::Findings;
@@ -55,6 +56,9 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         let (content, times) = (&written.content, written.times.as_ref());
         step(Step::Private, write(&written.path, content, times))?;
     }
+    if let Some(resolver) = &script.resolver {
+        step(Step::Private, resolver::put(resolver))?;
+    }
     let devices = step(Step::Devices, devices.mount(script.tmpfs_size.as_ref())).map(|()| true)?;
     step(Step::Proc, proc::put(&proc))?;
     if script.walls.sysfs != Demand::Off {
@@ -70,7 +74,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     step(Step::Target, attach(files.as_fd(), &script.target))?;
     place_folders(script)?;
     step(Step::Root, sys::restrict_mount(c"/", RESTRICTED))?;
-    if script.own_network {
+    if script.has_own_network() {
         step(Step::Network, sys::loopback_up())?;
     }
     if script.walls.read_only_root == Demand::Off {

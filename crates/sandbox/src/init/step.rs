@@ -43,6 +43,7 @@ pub(crate) enum Step {
     Target,
     Folders,
     Network,
+    Sockets,
     Signals,
     Terminal,
     Fork,
@@ -58,7 +59,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 29] = [
+    pub(crate) const ALL: [Self; 30] = [
         Self::Descriptors,
         Self::Cover,
         Self::Ids,
@@ -76,6 +77,7 @@ impl Step {
         Self::Target,
         Self::Folders,
         Self::Network,
+        Self::Sockets,
         Self::Signals,
         Self::Terminal,
         Self::Fork,

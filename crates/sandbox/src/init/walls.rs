@@ -62,7 +62,7 @@ fn handled(script: &Script, version: i64) -> (u64, u64) {
     let scopes = match version {
         ..6 => 0,
         _ if alone => scope::SIGNAL | scope::ABSTRACT_UNIX_SOCKET,
-        _ if !script.own_network => scope::ABSTRACT_UNIX_SOCKET,
+        _ if !script.has_own_network() => scope::ABSTRACT_UNIX_SOCKET,
         _ => 0,
     };
     (files, scopes)

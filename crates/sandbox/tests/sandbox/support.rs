@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_sandbox::{
-    Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, Requests, SandboxError,
-    Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount, launch, make_door,
+    Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, ProxyPorts, Requests,
+    SandboxError, Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount, launch,
+    make_door,
 };
 
 /// A temporary folder that an overlay works in.
@@ -144,6 +145,7 @@ impl Scene {
             caches: Vec::new(),
             files: Vec::new(),
             network: self.network,
+            proxy: ProxyPorts::default(),
             limits: self.limits,
             walls: self.walls,
             broker: self.broker,

@@ -233,6 +233,7 @@ fn digest(
         place,
         checkpoint,
         network,
+        allow,
         sandbox,
         show,
         driver,
@@ -312,6 +313,7 @@ fn digest(
         }
     }
     feed.word(&(timeout, checkpoint, network, driver, wait));
+    feed.list(allow, |feed, rule| feed.os(rule));
     feed.list(sandbox, |feed, name| feed.os(name));
     feed.list(show, |feed, path| feed.os(path));
     feed.word(surroundings.profile);

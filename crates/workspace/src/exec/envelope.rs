@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use offshoot_egress::EgressReport;
 use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
 use offshoot_profile::Profile;
@@ -95,6 +96,8 @@ pub struct ExecutionResult {
     pub usage: Usage,
     /// How often it tried to reach a network that it did not have.
     pub unreached: u64,
+    /// What it reached by the proxy, and what that refused.
+    pub egress: Option<EgressReport>,
     /// What it wrote outside the project, of which nothing stays.
     pub discarded: DiscardedFiles,
     /// Bytes of the files that it left in the workspace, new or with other content.
@@ -145,6 +148,7 @@ impl ExecutionResult {
             in_force: None,
             usage: Usage::default(),
             unreached: 0,
+            egress: None,
             discarded: DiscardedFiles::default(),
             kept_bytes: 0,
             conflicts: 0,

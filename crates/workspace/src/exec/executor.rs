@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_sandbox::{
-    CacheMount, Ended, Observer, Program, Requests, Room, Running, Spec, Status, Stdin, Stream,
-    Timeout, WrittenFile,
+    CacheMount, Ended, Observer, Program, ProxyPorts, Requests, Room, Running, Spec, Status, Stdin,
+    Stream, Timeout, WrittenFile,
 };
 use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
 
@@ -71,6 +71,7 @@ impl<'a> CommandExecutor<'a> {
         request: &mut ExecutionRequest,
         wanted: &Wanted,
         (sight, mut caches): (&Sight, Vec<CacheMount>),
+        proxy: ProxyPorts,
         result: &ExecutionResult,
     ) -> Result<Launched<'v>> {
         // A cache may lie in what is shown of the home.
@@ -85,6 +86,7 @@ impl<'a> CommandExecutor<'a> {
             caches,
             files,
             network: request.reach(),
+            proxy,
             limits: self.options.limits,
             walls: result.profile.as_ref().map(walls).unwrap_or_default(),
             broker: self.options.broker,

@@ -16,6 +16,8 @@ pub struct ProfileRules {
     pub narrowed: Vec<ProjectNarrowing>,
     /// What the user's settings let commands reach.
     pub network: Network,
+    /// Hosts that the user's settings let them reach by the proxy.
+    pub allow: Vec<String>,
     /// The user's settings let them make namespaces of their own.
     pub nested_namespaces: bool,
     /// The user's settings let them use io_uring.
@@ -31,6 +33,7 @@ impl ProfileRules {
         };
         if profile.widen {
             profile.network = profile.network.max(self.network);
+            profile.allow.extend(self.allow.iter().cloned());
             profile.nested_namespaces |= self.nested_namespaces;
             profile.io_uring |= self.io_uring;
         }
@@ -41,15 +44,16 @@ impl ProfileRules {
     pub(super) fn settle(&self, request: &mut ExecutionRequest) -> Result<Profile> {
         let mut profile = self.profile(request.sandbox.as_deref())?;
         let network = request.network.unwrap_or(profile.network);
-        let wider = network > profile.network || !request.show.is_empty();
-        if wider && !profile.widen {
+        let reaches = network > profile.network || !request.allow.is_empty();
+        if (reaches || !request.show.is_empty()) && !profile.widen {
             let name = &profile.name;
-            let what = if request.show.is_empty() { "a network" } else { "further files" };
+            let what = if reaches { "a network" } else { "further files" };
             return Err(ServiceError::Request(format!(
                 "profile {name} cannot be widened, and {what} was asked for"
             )));
         }
         profile.network = network;
+        profile.allow.extend(request.allow.iter().cloned());
         request.network = Some(network);
         request.read_only |= profile.files == FileAccess::Read;
         Ok(profile)

@@ -47,6 +47,8 @@ pub struct ExecutionRequest {
     pub checkpoint: CheckpointMode,
     /// What it may reach.
     pub network: Option<Network>,
+    /// Rules of hosts that it reaches by the proxy, beside those of the profile.
+    pub allow: Vec<String>,
     /// The profile that it runs by; the user's own where none is named.
     pub sandbox: Option<String>,
     /// What of the host it sees beside what the profile lets it see.

@@ -26,6 +26,7 @@ use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
 use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
+use super::outlet::{OpenOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
 use super::sight::Sight;
@@ -91,6 +92,7 @@ impl<'a> ProxyRuntime<'a> {
         let asked = guarded(|| {
             let folders = self.folders()?;
             let profile = self.options.profiles.settle(&mut request)?;
+            Outlet::of(&profile)?;
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
             let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
@@ -136,6 +138,10 @@ impl<'a> ProxyRuntime<'a> {
         if execution.request.reach() == Network::None {
             give_up_at_once(&mut execution.request.environment);
         }
+        let outlet = Outlet::of(&profile)?;
+        if let Some(outlet) = &outlet {
+            outlet.announce(execution.request);
+        }
         execution.advance();
         observer.allowed()?;
         // What was brought up to date just now may have another folder.
@@ -160,17 +166,30 @@ impl<'a> ProxyRuntime<'a> {
             sight.add_caches(&execution.request.environment, &mounts);
         }
         let Execution { request, result } = execution;
-        let launched = executor.start(self.vault, request, &wanted, (&sight, mounts), result);
-        let Launched { mut session, running, disk, warnings } = launched.inspect_err(|error| {
-            if not_executed(error).is_some() {
-                execution.result.state = State::Executing;
-            }
-        })?;
+        let ports = outlet.as_ref().map(Outlet::ports).unwrap_or_default();
+        let launched =
+            executor.start(self.vault, request, &wanted, (&sight, mounts), ports, result);
+        let Launched { mut session, mut running, disk, warnings } =
+            launched.inspect_err(|error| {
+                if not_executed(error).is_some() {
+                    execution.result.state = State::Executing;
+                }
+            })?;
         drop(collected);
         execution.result.driver = Some(session.driver());
         execution.result.warnings.extend(warnings);
         execution.result.warnings.extend(without_broker(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
+        // What connects before is waiting.
+        let opened = outlet.zip(running.sockets.take());
+        let opened = match opened.map(|(outlet, sockets)| outlet.open(sockets)).transpose() {
+            Ok(opened) => opened,
+            Err(error) => {
+                drop(running);
+                session.abandon();
+                return Err(error);
+            }
+        };
         execution.advance();
         observer.started(&execution.result);
         let log = session.output_file();
@@ -183,6 +202,7 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
+        execution.result.egress = opened.map(OpenOutlet::close);
         if let Some(added) = watch.and_then(DiskWatch::end) {
             execution.result.limit_reached = Some(ResourceLimit::Disk);
             execution.result.interrupted = false;

@@ -106,6 +106,7 @@ impl<'a> ReplayService<'a> {
             home: self.user_home.cloned(),
             network: request.net,
             read_only: request.readonly,
+            // The profile is not recorded.
             unconfined: false,
             terminal: result.terminal,
             stdin: request.stdin,

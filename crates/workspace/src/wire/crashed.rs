@@ -23,6 +23,7 @@ pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id, changes: &[Change]) 
         timeout_ms: None,
         readonly: note.read_only,
         net: Network::None,
+        allow: Vec::new(),
         workspace: Some(note.workspace_name.clone()),
         from: None,
         ephemeral: false,

@@ -2,11 +2,13 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
+use offshoot_egress::{Connection, EgressReport, RefusedHost};
 use offshoot_protocol::{
-    Confinement, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc,
-    ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, SandboxDoc, Text, TruncatedDoc,
+    Confinement, ConnectionDoc, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc,
+    ExecResultDoc, ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, RefusedHostDoc,
+    SandboxDoc, Text, TruncatedDoc,
 };
 use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_store::Id;
@@ -108,6 +110,7 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         timeout_ms: request.timeout.duration().map(millis),
         readonly: request.read_only,
         net: request.reach(),
+        allow: request.allow.clone(),
         workspace,
         from,
         ephemeral,
@@ -170,10 +173,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             kept_bytes: result.kept_bytes,
             processes: result.usage.processes,
         },
-        network: result
-            .in_force
-            .as_ref()
-            .map(|in_force| NetworkDoc { mode: in_force.network, attempted: result.unreached }),
+        network: result.in_force.as_ref().map(|in_force| network(in_force, result)),
         discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
             count: result.discarded.count,
             paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
@@ -182,6 +182,50 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         warnings: result.warnings.clone(),
         error: result.error.clone(),
         recoverable: result.recoverable,
+    }
+}
+
+fn network(in_force: &InForce, result: &ExecutionResult) -> NetworkDoc {
+    let EgressReport { connections, left_out, refused, refused_left_out, .. } =
+        result.egress.clone().unwrap_or_default();
+    NetworkDoc {
+        mode: in_force.network,
+        attempted: result.unreached,
+        connections: connections.iter().map(connection).collect(),
+        connections_left_out: left_out,
+        refused: refused.iter().map(refused_host).collect(),
+        refused_left_out,
+    }
+}
+
+fn connection(connection: &Connection) -> ConnectionDoc {
+    let host = connection.host.as_ref().map(ToString::to_string);
+    let since = connection.at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let about = host.as_deref().unwrap_or("the server");
+    ConnectionDoc {
+        time: time(millis(since)),
+        duration_ms: connection.millis,
+        route: connection.route.as_str().to_owned(),
+        port: connection.port,
+        address: connection.address.map(|address| address.to_string()),
+        method: connection.method.clone(),
+        path: connection.path.clone(),
+        sent_bytes: connection.up,
+        received_bytes: connection.down,
+        allowed: connection.refusal.is_none(),
+        reason: connection.refusal.as_ref().map(|refusal| refusal.message(about)),
+        host,
+    }
+}
+
+fn refused_host(refused: &RefusedHost) -> RefusedHostDoc {
+    let host = refused.host.to_string();
+    RefusedHostDoc {
+        reason: refused.refusal.message(&host),
+        host,
+        port: refused.port,
+        count: refused.times,
+        option: refused.flag.clone(),
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) asked: bool,
     /// What the command can reach, where somebody said so.
     pub(crate) asked_net: Option<Network>,
+    /// Rules of hosts that it reaches by the proxy.
+    pub(crate) allow: Vec<String>,
     /// It runs without walls.
     pub(crate) unconfined: bool,
     /// The setting that says so.

@@ -25,8 +25,8 @@ pub(super) fn settle(
 ) -> Result<()> {
     let profile = rules.profiles.profile(ask.options.sandbox.as_deref())?;
     ask.unconfined = profile.is_open();
-    if let Some(net) = ask.options.net {
-        (ask.net, ask.asked_net) = (net, Some(net));
+    if let Some((net, allow)) = ask.options.net()? {
+        (ask.net, ask.asked_net, ask.allow) = (net, Some(net), allow);
         return Ok(());
     }
     ask.net = profile.network;

@@ -1,5 +1,7 @@
 //! Options that `exec` and `run` have in common.
 
+mod net;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,15 +16,18 @@ use crate::complete;
 use crate::error::CliError;
 use crate::words::words;
 
+pub(super) use net::Net;
+use net::NetParser;
+
 // Where and how a command runs.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Start in this directory of the workspace [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub(super) cwd: Option<PathBuf>,
-    /// Choose what the command can reach [default: exec.net]
-    #[arg(long, value_parser = words::<Network>())]
-    pub(super) net: Option<Network>,
+    /// Choose what the command can reach; allow= can be repeated [default: exec.net]
+    #[arg(long, value_name = "NET", value_parser = NetParser)]
+    net: Vec<Net>,
     /// Run by this profile, such as strict; `offshoot sandbox show` lists them [default: workspace]
     #[arg(long, value_name = "PROFILE")]
     pub(super) sandbox: Option<String>,
@@ -74,6 +79,24 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// What the command can reach, where that was said, and the rules of hosts.
+    pub(super) fn net(&self) -> Result<Option<(Network, Vec<String>)>, CliError> {
+        let allowed = |net: &Net| match net {
+            Net::Allow(rules) => Some(rules.clone()),
+            Net::Mode(_) => None,
+        };
+        match self.net.as_slice() {
+            [] => Ok(None),
+            [Net::Mode(network)] => Ok(Some((*network, Vec::new()))),
+            several => match several.iter().map(allowed).collect() {
+                Some(rules) => Ok(Some((Network::Proxy, rules))),
+                None => Err(CliError::usage(
+                    "--net can be repeated with allow= only: `--net allow=HOST --net allow=HOST`",
+                )),
+            },
+        }
+    }
+
     /// Whether the command begins with what was meant for `--wait`, which takes a time only behind `=`.
     pub(crate) fn check_wait(&self, command: &[OsString]) -> Result<(), CliError> {
         let first = command.first().and_then(|word| word.to_str()).filter(|word| {

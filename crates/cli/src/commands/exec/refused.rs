@@ -42,6 +42,7 @@ fn request(ask: &Ask<'_>, context: &Context) -> ExecRequestDoc {
         timeout_ms: None,
         readonly: options.read_only,
         net: ask.net,
+        allow: ask.allow.clone(),
         workspace: context.workspace_name().map(str::to_owned),
         from: options.from.clone(),
         ephemeral: options.ephemeral,

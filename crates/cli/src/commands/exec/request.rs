@@ -41,6 +41,7 @@ pub(super) fn build(
     if let Some(net) = ask.asked_net {
         command = command.network(net);
     }
+    command = ask.allow.iter().fold(command, |command, rules| command.allow(rules));
     if let Some(profile) = &options.sandbox {
         command = command.sandbox(profile);
     }

@@ -144,8 +144,33 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
     if result.unreached > 0 && result.exit_code != Some(0) {
         line(paint(BAD, "the command tried to reach the network, which is off: add --net host"));
     }
+    text.extend(refused_hosts(result));
     text.extend(discarded::line(&result.discarded));
     text
+}
+
+/// Hosts that the network proxy refused, with what would allow them.
+fn refused_hosts(result: &ExecutionResult) -> Vec<String> {
+    const SHOWN: usize = 5;
+    let refused = result.egress.iter().flat_map(|report| &report.refused);
+    let mut lines: Vec<String> = refused
+        .map(|refused| {
+            let reason = refused.refusal.message(&refused.host.to_string());
+            let option = refused.flag.as_ref().map(|flag| format!(": add {flag}"));
+            let text = format!("network: {reason}{}", option.unwrap_or_default());
+            format!("{}\n", paint(BAD, &render::line(&text)))
+        })
+        .collect();
+    let more = lines.len().saturating_sub(SHOWN);
+    lines.truncate(SHOWN);
+    if more > 0 {
+        let hosts = if more == 1 { "host was" } else { "hosts were" };
+        let text = format!(
+            "network: {more} more {hosts} refused: see network.refused in the JSON envelope"
+        );
+        lines.push(format!("{}\n", paint(BAD, &text)));
+    }
+    lines
 }
 
 /// One line for a warning.

@@ -20,7 +20,7 @@ use crate::notice::Topic;
 
 /// The version of all messages. Host and worker have the same or do not talk to each other: a restriction that one of them
 /// does not know would not hold.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// No request is longer than this. The kernel takes 2 MiB of arguments and variables for one program, and JSON makes up to six
 /// bytes of one.
@@ -100,6 +100,7 @@ pub(super) struct Wanted {
     place: Target,
     checkpoint: CheckpointMode,
     network: Option<Network>,
+    allow: Vec<String>,
     sandbox: Option<String>,
     show: Vec<Text>,
     driver: DriverChoice,
@@ -302,6 +303,7 @@ impl Wanted {
             place,
             checkpoint,
             network,
+            allow,
             sandbox,
             show,
             driver,
@@ -346,6 +348,7 @@ impl Wanted {
             },
             checkpoint: *checkpoint,
             network: *network,
+            allow: allow.clone(),
             sandbox: sandbox.clone(),
             show: show.iter().map(|path| path_text(path)).collect(),
             driver: *driver,
@@ -391,6 +394,7 @@ impl Wanted {
             },
             checkpoint: self.checkpoint,
             network: self.network,
+            allow: self.allow,
             sandbox: self.sandbox,
             show: self.show.iter().map(path).collect::<Option<_>>()?,
             driver: self.driver,

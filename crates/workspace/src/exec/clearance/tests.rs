@@ -30,6 +30,7 @@ fn request() -> ExecutionRequest {
         place: ExecutionWorkspace::Workspace("w".to_owned()),
         checkpoint: CheckpointMode::Auto,
         network: Some(Network::None),
+        allow: Vec::new(),
         sandbox: None,
         show: Vec::new(),
         driver: DriverChoice::default(),
@@ -69,7 +70,7 @@ fn a_clearance_is_for_one_request() {
     let now = surroundings(&policy, &[]);
     let clearance = Clearance::ask(&request(), &now).unwrap();
     clearance.check(&request(), &now).unwrap();
-    let alterations: [Alteration<ExecutionRequest>; 30] = [
+    let alterations: [Alteration<ExecutionRequest>; 31] = [
         ("id", |request| request.id = Id::from_bytes([2; 16])),
         ("command", |request| request.command = CommandLine::Shell("ls -l".into())),
         ("no shell", |request| request.command = CommandLine::Argv(vec!["ls".into()])),
@@ -94,6 +95,7 @@ fn a_clearance_is_for_one_request() {
         }),
         ("checkpoint", |request| request.checkpoint = CheckpointMode::Never),
         ("network", |request| request.network = Some(Network::Host)),
+        ("allow", |request| request.allow.push("example.com".to_owned())),
         ("sandbox", |request| request.sandbox = Some("strict".to_owned())),
         ("show", |request| request.show.push("/data".into())),
         ("driver", |request| request.driver = DriverChoice::Copy),

@@ -1,0 +1,104 @@
+//! The way of a command to the hosts that were allowed.
+
+use std::ffi::OsString;
+
+use offshoot_egress::{Egress, EgressLimits, EgressOptions, EgressReport, EgressSockets, NetRules};
+use offshoot_profile::Profile;
+use offshoot_protocol::Network;
+use offshoot_sandbox::{NetworkSockets, ProxyPorts};
+use rustix::process::{Resource, getrlimit};
+
+use super::request::ExecutionRequest;
+use crate::error::{Result, ServiceError};
+
+/// Variables that name the proxy. Those in lower case are what most programs look at first.
+const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
+/// The variable that names what needs no proxy, and what that is: the command's own servers.
+const DIRECT: (&str, &str) = ("no_proxy", "localhost,127.0.0.1,::1");
+/// Descriptors that the rest of this process may need.
+const OTHER_FILES: u64 = 256;
+
+/// What a command may connect to, and where it finds the proxy that lets it.
+#[derive(Clone, Debug)]
+pub(super) struct Outlet {
+    rules: NetRules,
+    ports: ProxyPorts,
+}
+
+impl Outlet {
+    /// Of a command that runs by a profile; none where it needs no proxy.
+    pub(super) fn of(profile: &Profile) -> Result<Option<Self>> {
+        if profile.network != Network::Proxy {
+            return Ok(None);
+        }
+        let rules = check(&profile.allow.join(",")).map_err(ServiceError::Request)?;
+        let ports = ProxyPorts::new(&rules.ports())?;
+        Ok(Some(Self { rules, ports }))
+    }
+
+    /// Where the command finds the proxy.
+    pub(super) fn ports(&self) -> ProxyPorts {
+        self.ports.clone()
+    }
+
+    /// Tells programs of the proxy. Whoever set one of these variables knows better.
+    pub(super) fn announce(&self, request: &mut ExecutionRequest) {
+        // Programs that know HTTP know a proxy of that for everything; one of SOCKS is an error to some.
+        let proxy = format!("http://127.0.0.1:{}", self.ports.proxy());
+        let variables = PROXIES.map(|name| (name, proxy.as_str()));
+        for (name, value) in variables.into_iter().chain([DIRECT]) {
+            let is_name = |set: &OsString| set.eq_ignore_ascii_case(name);
+            if request.set_by_caller.iter().any(is_name) {
+                continue;
+            }
+            request.environment.retain(|(set, _)| !is_name(set));
+            for name in [name.to_owned(), name.to_ascii_uppercase()] {
+                request.environment.push((name.into(), value.into()));
+            }
+        }
+    }
+
+    /// Serves the sockets of a command.
+    pub(super) fn open(self, sockets: NetworkSockets) -> Result<OpenOutlet> {
+        let NetworkSockets { proxy, direct, names, names_tcp } = sockets;
+        let sockets = EgressSockets { proxy, direct, names, names_tcp };
+        let mut options = EgressOptions::new(self.rules);
+        options.limits = limits();
+        let egress = Egress::start(sockets, options)
+            .map_err(|error| ServiceError::Internal(error.to_string()))?;
+        Ok(OpenOutlet(egress))
+    }
+}
+
+/// A proxy that serves a command.
+#[derive(Debug)]
+pub(super) struct OpenOutlet(Egress);
+
+impl OpenOutlet {
+    /// Ends all connections, and tells what they were.
+    pub(super) fn close(self) -> EgressReport {
+        self.0.finish()
+    }
+}
+
+/// As many connections as this process has descriptors for: each needs two.
+fn limits() -> EgressLimits {
+    let usual = EgressLimits::default();
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let most = usize::try_from(files.saturating_sub(OTHER_FILES) / 2).unwrap_or(usize::MAX);
+    EgressLimits { connections: usual.connections.min(most.max(16)), ..usual }
+}
+
+/// Whether a text is a list of rules of hosts; what is wrong with it where it is not.
+///
+/// ```
+/// assert!(offshoot_workspace::check_hosts("registries,*.example.com:8443").is_ok());
+/// assert!(offshoot_workspace::check_hosts("https://example.com/").is_err());
+/// ```
+pub fn check_hosts(text: &str) -> Result<(), String> {
+    check(text).map(drop)
+}
+
+fn check(text: &str) -> Result<NetRules, String> {
+    NetRules::parse(text).map_err(|error| error.to_string())
+}
