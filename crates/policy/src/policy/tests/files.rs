@@ -75,7 +75,7 @@ fn unknown_words_are_refused_with_those_that_are_known() {
     );
     check_problem(
         &with("decision = \"deny\"\nnetwork = \"all\""),
-        "my.toml:5:11: `all` is no network; write one of none, host",
+        "my.toml:5:11: `all` is no network; write one of none, proxy, host",
     );
     check_problem(
         &with("decision = \"deny\"\npath = \"a\"\naccess = \"exec\""),

@@ -166,6 +166,7 @@ fn the_document_has_the_request_and_all_commands() {
             "home": "/users/me",
             "network": "host",
             "read_only": false,
+            "unconfined": false,
             "terminal": true,
             "stdin": false,
             "environment": { "CI": "1" },
