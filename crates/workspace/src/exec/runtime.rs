@@ -212,7 +212,8 @@ impl<'a> ProxyRuntime<'a> {
             return Err(ServiceError::DiskLimit { added, limit });
         }
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
-        let unseen = unseen::warning(&execution.result, &folders, &sight);
+        let home = self.options.viewer.home.as_ref().and_then(|home| home.canonicalize().ok());
+        let unseen = unseen::warning(&execution.result, &folders, (&sight, home.as_deref()));
         execution.result.warnings.extend(unseen);
         execution.advance();
         observer.sealing();

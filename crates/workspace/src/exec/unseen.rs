@@ -18,7 +18,7 @@ const MOST_LOOKED_AT: usize = 64;
 pub(super) fn warning(
     result: &ExecutionResult,
     folders: &[PathBuf],
-    sight: &Sight,
+    (sight, home): (&Sight, Option<&Path>),
 ) -> Option<String> {
     let project = result.mountpoint.as_deref()?;
     if result.exit_code.is_none_or(|code| code == 0) {
@@ -37,7 +37,7 @@ pub(super) fn warning(
         if path.starts_with(project) || is_seen(&path) || path.symlink_metadata().is_err() {
             return None;
         }
-        let seen = sight.explain(&path, None, folders).visibility;
+        let seen = sight.explain(&path, home, folders).visibility;
         Some((path, seen))
     });
     let (path, seen) = found?;

@@ -59,8 +59,10 @@ impl Sight {
         let is_private = |private: &&str| path.starts_with(private);
         match () {
             () if self.everything => plain(Visibility::Shown),
-            () if PRIVATE.iter().any(|private| is_private(private)) => plain(Visibility::Private),
             () if home.is_some_and(|home| path == home) => plain(Visibility::Private),
+            // A home may lie in a private directory.
+            () if home.is_some_and(|home| path.starts_with(home)) => plain(Visibility::Absent),
+            () if PRIVATE.iter().any(|private| is_private(private)) => plain(Visibility::Private),
             () => plain(Visibility::Absent),
         }
     }
