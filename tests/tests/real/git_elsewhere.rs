@@ -376,7 +376,8 @@ fn a_vault_with_its_git_directory_travels() {
     let project = scene.place.project();
     let project = project.to_str().unwrap();
     scene.offshoot_ok(&["binding", "move", "/", project, "--vault", "project"]);
-    assert_eq!(scene.work("cat a"), "one\ntwo\n");
+    let envelope = scene.exec(&[], &["cat", "a"]);
+    assert_eq!(envelope["result"]["stdout"], "one\ntwo\n", "{envelope:#}");
 }
 
 /// A `.git` file that somebody put there does not open other repositories of the host.

@@ -55,7 +55,7 @@ fn rules(context: &Context) -> Result<ProfileRules> {
         Some(here) => context.engine.bound_to(here)?.map(|(_, folder)| folder),
         None => None,
     };
-    Ok(context.engine.profiles(bound.as_deref())?)
+    context.engine.profiles(bound.as_deref())
 }
 
 fn profile_document(profile: &Profile) -> ProfileDoc {

@@ -62,7 +62,7 @@ impl Sight {
             () if home.is_some_and(|home| path == home) => plain(Visibility::Private),
             // A home may lie in a private directory.
             () if home.is_some_and(|home| path.starts_with(home)) => plain(Visibility::Absent),
-            () if PRIVATE.iter().any(|private| is_private(private)) => plain(Visibility::Private),
+            () if PRIVATE.iter().any(is_private) => plain(Visibility::Private),
             () => plain(Visibility::Absent),
         }
     }
