@@ -23,6 +23,16 @@ const PROJECT_FILE: &str = "offshoot-sandbox.toml";
 const LARGEST: u64 = 1 << 20;
 
 /// What decides about a command: whether it may run, and what it may read, reach and use then.
+///
+/// ```
+/// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+/// use offshoot_engine::sandbox::Rules;
+///
+/// let Rules { policy, profiles } = offshoot.rules(None, &[])?;
+/// println!("{}", profiles.profile(None)?.about);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// Whether it may run.

@@ -15,8 +15,7 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use crate::error::Result;
-use crate::init::MOST_COVERS;
-use crate::script::c_path;
+use crate::script::{MOST_COVERS, c_path};
 use crate::spec::{Files, Spec};
 use crate::sys;
 

@@ -34,7 +34,7 @@ pub(crate) use self::guests::Room;
 pub(crate) use self::step::Step;
 use self::step::{Failure, step, step_at};
 use crate::message::{Buffer, Kind};
-use crate::script::Script;
+use crate::script::{MOST_COVERS, Script};
 use crate::sys::{self, Stack};
 use offshoot_vocabulary::Demand;
 
@@ -101,9 +101,6 @@ pub(crate) fn keep([socket_inside, top]: [RawFd; 2], buffer: &mut Buffer) {
     }
     sys::exit_now(0)
 }
-
-/// At most so many directories are covered: what is known of them while the inside is made has a fixed size.
-pub(crate) const MOST_COVERS: usize = 32;
 
 /// The mounts that cover directories.
 type Covers = [Option<OwnedFd>; MOST_COVERS];

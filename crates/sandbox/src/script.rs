@@ -30,6 +30,8 @@ const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 const RESOLVER: &str = "/etc/resolv.conf";
 /// More caches than this are left out: what is known of them while the inside is made has a fixed size.
 pub(crate) const MOST_CACHES: usize = 32;
+/// At most so many directories are covered, for the same reason.
+pub(crate) const MOST_COVERS: usize = 32;
 /// Where programs are looked for when the command's environment does not say.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 

@@ -28,7 +28,7 @@ fn place() -> Place {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    place.write("steal.sh", "cat ~/.ssh/id_ed25519 ~/.aws/credentials ~/.cargo/credentials.toml ~/.gitconfig /etc/shadow /etc/gshadow /root/.*; ls -A ~");
+    place.write("steal.sh", "cat ~/.ssh/id_ed25519 ~/.aws/credentials ~/.cargo/credentials.toml ~/.gitconfig /etc/shadow /etc/gshadow ~root/.*; ls -A ~");
     place
 }
 
