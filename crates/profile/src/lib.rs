@@ -2,7 +2,7 @@
 //!
 //! A [`Profile`] says it as a whole. Those that everybody has are in `data/profiles.toml`; a file of the user adds others or changes them, and a
 //! project's file can only narrow what the user has ([`Profile::meet`]). What there is to read is a table of places, `data/reads.toml`, in
-//! [groups](groups) that profiles name.
+//! [groups] that profiles name.
 //!
 //! Nothing in here looks at files: it knows places by their names, and others find out what is there.
 

@@ -209,7 +209,7 @@ fn a_host_of_another_version_is_refused() {
     let later = request.replacen("\"version\":4", "\"version\":5", 1);
     let answered = answer(&later);
     assert!(answered.starts_with("{\"refused\":{\"version\":4,"), "{answered}");
-    assert!(answered.contains("version 4"), "{answered}");
+    assert!(answered.contains("version 5"), "{answered}");
     let unknown = request.replacen("\"version\":4", "\"version\":4,\"never_write\":true", 1);
     for line in [unknown.as_str(), "{\"version\":4}\n", "hello\n", "\n"] {
         let answered = answer(line);
