@@ -79,7 +79,13 @@ impl Redactor {
                     // Ordinary users keep the groups that they have.
                     "restrictions" => {
                         let items = value.as_array().into_iter().flatten();
-                        (name.clone(), items.filter(|item| *item != "no_groups").cloned().collect())
+                        (
+                            name.clone(),
+                            items
+                                .filter(|item| *item != "no_groups" && *item != "own_ids")
+                                .cloned()
+                                .collect(),
+                        )
                     }
                     "freed_bytes" | "bytes_before" | "bytes_after" | "taken_bytes"
                     | "packs_bytes" | "longest_pause_us" => {
