@@ -14,7 +14,23 @@ pub enum Scrubbed {
 }
 
 /// Endings of names of files that are no files without one of their lines.
-const INDIVISIBLE: [&str; 7] = [".xml", ".json", ".lua", ".vim", ".jl", ".gradle", ".yml"];
+const INDIVISIBLE: [&str; 15] = [
+    ".xml",
+    ".json",
+    ".lua",
+    ".vim",
+    ".jl",
+    ".gradle",
+    ".yml",
+    ".yaml",
+    "bashrc",
+    "zshrc",
+    "profile",
+    ".zshenv",
+    "_aliases",
+    ".fish",
+    ".tmux.conf",
+];
 
 /// Leaves out what seems to be a credential. In files with sections, a section whose title tells of one goes as a whole, since its lines would
 /// otherwise belong to the one before.
@@ -23,7 +39,7 @@ pub fn scrub(name: &str, content: &[u8]) -> Scrubbed {
     if !tells {
         return Scrubbed::Whole;
     }
-    if INDIVISIBLE.iter().any(|end| name.ends_with(end)) || name.ends_with(".yaml") {
+    if INDIVISIBLE.iter().any(|end| name.ends_with(end)) {
         return Scrubbed::Nothing;
     }
     let (mut kept, mut dropped) = (Vec::with_capacity(content.len()), 0);
