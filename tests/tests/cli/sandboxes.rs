@@ -215,6 +215,23 @@ fn a_user_has_profiles_of_their_own() {
     );
 }
 
+/// Only a profile of the user's own takes limits away.
+#[needs(UserNamespace)]
+#[test]
+fn limits_hold_unless_the_profile_says_otherwise() {
+    let place = place();
+    let directory = place.path().join(".config/offshoot");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("sandbox.toml"), "[profile.free]\nlimits = false\n").unwrap();
+    let size = |options: &[&str]| {
+        let start = ["exec", "-w", "look", "--json", "-c", "exec.max_file_size=64MiB"];
+        let output = place.run([&start[..], options, &["--", "true"]].concat());
+        document_of(&output)["result"]["sandbox"]["limits"]["file_size"].clone()
+    };
+    assert_eq!(size(&[]), 64 << 20);
+    assert_eq!(size(&["--sandbox", "free"]), Value::Null);
+}
+
 #[test]
 fn a_path_is_explained() {
     let place = place();

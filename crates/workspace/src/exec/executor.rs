@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_sandbox::{
-    CacheMount, Ended, Observer, Program, ProxyPorts, Requests, Room, Running, Spec, Status, Stdin,
-    Stream, Timeout, WrittenFile,
+    CacheMount, Ended, Limits, Observer, Program, ProxyPorts, Requests, Room, Running, Spec,
+    Status, Stdin, Stream, Timeout, WrittenFile,
 };
 use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
 
@@ -87,7 +87,10 @@ impl<'a> CommandExecutor<'a> {
             files,
             network: request.reach(),
             proxy,
-            limits: self.options.limits,
+            limits: match &result.profile {
+                Some(profile) if !profile.limits => Limits::default(),
+                _ => self.options.limits,
+            },
             walls: result.profile.as_ref().map(walls).unwrap_or_default(),
             broker: self.options.broker,
             door: None,
