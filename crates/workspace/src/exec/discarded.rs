@@ -68,6 +68,11 @@ impl Ignored {
         in_home && is_state() || self.directories.iter().any(|directory| path == directory)
     }
 
+    /// Whether a path lies in a directory that is left out.
+    fn lies_in(&self, path: &Path) -> bool {
+        path.ancestors().skip(1).any(|above| self.has(above, FileType::Directory))
+    }
+
     /// What was put at a path.
     fn copy(&self, path: &Path) -> Option<&WrittenFile> {
         self.copies.iter().find(|copy| copy.path == path)
@@ -117,7 +122,7 @@ fn find(
     }
     let in_scratch = |path: &Path| scratch.iter().any(|it| path.starts_with(&it.path));
     for copy in ignored.copies.iter().filter(|copy| in_scratch(&copy.path)) {
-        if walk.left > 0 && !walk.met.contains(&copy.path) {
+        if walk.left > 0 && !walk.met.contains(&copy.path) && !ignored.lies_in(&copy.path) {
             walk.count += 1;
             walk.found.push(copy.path.clone());
         }
