@@ -30,6 +30,8 @@ mod commits;
 mod compaction;
 #[path = "cli/completions.rs"]
 mod completions;
+#[path = "cli/containers.rs"]
+mod containers;
 #[path = "cli/crowds.rs"]
 mod crowds;
 #[path = "cli/damage.rs"]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_mount::Driver;
 use offshoot_protocol::{DoctorCheckDoc, DoctorState};
+use offshoot_sandbox::{InForce, Restriction};
 use offshoot_store::Id;
 use offshoot_workspace::{ServiceError, probe_drivers, try_data_layers};
 use rustix::fs::{FileType, Mode, XattrFlags};
@@ -157,19 +158,48 @@ fn sandbox(scratch: &Scratch) -> Vec<DoctorCheckDoc> {
     }
     let report = probe_drivers(&place);
     let sandbox = match &report.confined {
-        Ok(()) => check("sandbox", DoctorState::Ok, "commands can be confined", None),
+        Ok(_) => check("sandbox", DoctorState::Ok, "commands can be confined", None),
         Err(error) => {
             let detail = format!("commands cannot be confined: {error}");
             check("sandbox", DoctorState::Problem, &detail, error.hint())
         }
     };
     let mut checks = vec![sandbox];
+    checks.extend(report.confined.iter().flat_map(walls));
     let in_use = report.in_use();
     checks.extend(in_use.map(|driver| driver_check(driver, report.refused())));
     if in_use.is_some_and(|driver| driver.stacks()) {
         checks.push(merging(scratch));
     }
     checks
+}
+
+/// Each wall, what it keeps commands from, and whether it stands.
+fn walls(in_force: &InForce) -> Vec<DoctorCheckDoc> {
+    let wall = |wall: Restriction| {
+        let name = format!("wall {}", wall.as_str());
+        if in_force.restrictions.contains(&wall) {
+            return check(&name, DoctorState::Ok, wall.keeps(), None);
+        }
+        let root = rustix::process::geteuid().is_root();
+        match wall {
+            Restriction::OwnIds if !root => {
+                let detail = "not for you: your commands have your own rights, and no more";
+                check(&name, DoctorState::Ok, detail, None)
+            }
+            Restriction::NoGroups if !root => {
+                let detail = "files of your further groups can be read where they are shown: only root can drop groups";
+                check(&name, DoctorState::Ok, detail, None)
+            }
+            _ => {
+                let detail = format!("not here, so that this does not hold: {}", wall.keeps());
+                let hint =
+                    "a newer kernel has it, or the system forbids it; a profile can require it";
+                check(&name, DoctorState::Warning, &detail, Some(hint))
+            }
+        }
+    };
+    Restriction::ALL.into_iter().map(wall).collect()
 }
 
 /// Which driver commands get, and why they do not get a better one.

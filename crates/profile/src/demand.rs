@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use offshoot_vocabulary::Demand;
 use serde::{Deserialize, Serialize};
 
-/// Something that confines a command beside its namespaces and mounts, which it always has.
+/// Something that confines a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wall {
+    /// Namespaces, and the mounts in them. Without, rules of Landlock and the filter of calls alone keep the command in.
+    Namespaces,
+    /// A `/proc` of its own processes alone.
+    OwnProc,
     /// Rules of the kernel's Landlock beneath the mounts.
     Landlock,
     /// System calls that no build needs are refused.
@@ -25,12 +29,22 @@ pub enum Wall {
 
 impl Wall {
     /// Every wall.
-    pub const ALL: [Self; 6] =
-        [Self::Landlock, Self::Seccomp, Self::Keyring, Self::Groups, Self::OwnIds, Self::Sysfs];
+    pub const ALL: [Self; 8] = [
+        Self::Namespaces,
+        Self::OwnProc,
+        Self::Landlock,
+        Self::Seccomp,
+        Self::Keyring,
+        Self::Groups,
+        Self::OwnIds,
+        Self::Sysfs,
+    ];
 
     /// Its name in files and answers.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Namespaces => "namespaces",
+            Self::OwnProc => "own_proc",
             Self::Landlock => "landlock",
             Self::Seccomp => "seccomp",
             Self::Keyring => "keyring",
@@ -43,7 +57,9 @@ impl Wall {
     /// What is asked of it where nobody says: what every kernel of the last years has is a must.
     fn usual(self) -> Demand {
         match self {
-            Self::Seccomp | Self::Keyring | Self::Sysfs => Demand::Required,
+            Self::Namespaces | Self::OwnProc | Self::Seccomp | Self::Keyring | Self::Sysfs => {
+                Demand::Required
+            }
             Self::Landlock | Self::Groups | Self::OwnIds => Demand::Optional,
         }
     }

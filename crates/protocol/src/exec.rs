@@ -304,6 +304,9 @@ pub struct SandboxDoc {
     pub landlock_abi: Option<u32>,
     /// Everything else in force, such as `no_new_privs`.
     pub restrictions: Vec<String>,
+    /// What commands are usually kept from and this one was not, because the system refuses what would do it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
 }
 
 /// The limits that a command was held to, as the kernel and the sandbox had them; none where there was none.

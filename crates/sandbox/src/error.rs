@@ -63,6 +63,11 @@ pub enum SandboxError {
     /// As many have joined the command as can.
     #[error("{0} terminals have joined the running session, and no more can")]
     Full(u64),
+    /// There is no proxy where there are no namespaces.
+    #[error(
+        "hosts cannot be allowed one by one here: the proxy needs namespaces, which this system refuses"
+    )]
+    NoProxy,
     /// A command line is too long to be passed on.
     #[error("the command line and its variables take more than 64 KiB")]
     TooLong,
@@ -89,11 +94,12 @@ impl SandboxError {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Namespaces { .. } => Some(
-                "allow unprivileged user namespaces with the setting named, or run as a user who may make them",
+                "allow unprivileged user namespaces with the setting named, or run as a user who may make them; --sandbox container does without, and says what is then not protected",
             ),
             Self::Prepare { step, errno: Errno::PERM, .. } if *step == FRESH_PROC => Some(
-                "a container that hides parts of /proc forbids this; start it with /proc unmasked",
+                "a container that hides parts of /proc forbids this; start it with /proc unmasked, or use --sandbox container, which says what is then not protected",
             ),
+            Self::NoProxy => Some("use --net none, or --net host"),
             Self::Ids(_) => Some(
                 "the file system of the vault may know no mounts that translate ids; a profile that has own_ids = \"optional\" does without",
             ),

@@ -5,10 +5,11 @@
 
 mod calls;
 
+use crate::spec::Spec;
 use crate::sys::seccomp::architecture::NATIVE;
 use crate::walls::Walls;
-use calls::{BARRED, NEVER_MADE, OWN_NAMESPACES, RINGS, TOLD};
-use offshoot_vocabulary::Demand;
+use calls::{BARRED, NEVER_MADE, OWN_NAMESPACES, RINGS, SHARED, TOLD};
+use offshoot_vocabulary::{Demand, Network};
 
 /// A program for the kernel.
 pub(crate) struct Filter(Vec<libc::sock_filter>);
@@ -22,19 +23,35 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    pub(crate) fn new(walls: &Walls, tells: bool) -> Self {
-        let refuses = walls.seccomp != Demand::Off;
+    pub(crate) fn new(spec: &Spec) -> Self {
+        let refuses = spec.walls.seccomp != Demand::Off;
+        let sockets = match (&spec.bare, spec.network) {
+            (None, _) => Sockets::Known,
+            (Some(_), Network::Host) => Sockets::Internet,
+            (Some(_), Network::None | Network::Proxy) => Sockets::None,
+        };
         Self {
-            telling: tells.then(|| Filter::new(walls, true)),
-            silent: refuses.then(|| Filter::new(walls, false)),
+            telling: spec.wants_broker().then(|| Filter::new(&spec.walls, sockets, true)),
+            silent: refuses.then(|| Filter::new(&spec.walls, sockets, false)),
         }
     }
 }
 
+/// The sockets that a command can make. Without namespaces those of the host answer to all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sockets {
+    /// Those of every usual family.
+    Known,
+    /// Those of the internet, and pairs.
+    Internet,
+    /// Pairs.
+    None,
+}
+
 impl Filter {
-    fn new(walls: &Walls, tells: bool) -> Self {
+    fn new(walls: &Walls, sockets: Sockets, tells: bool) -> Self {
         let refuses = walls.seccomp != Demand::Off;
-        let mut rules = if refuses { refusals(walls) } else { Vec::new() };
+        let mut rules = if refuses { refusals(walls, sockets) } else { Vec::new() };
         if tells {
             rules.extend(TOLD.iter().map(|call| (*call, vec![give(libc::SECCOMP_RET_USER_NOTIF)])));
         }
@@ -58,7 +75,7 @@ impl Filter {
 /// The number of a call, and what is done about it: steps that end with an answer.
 type Rule = (u32, Vec<libc::sock_filter>);
 
-fn refusals(walls: &Walls) -> Vec<Rule> {
+fn refusals(walls: &Walls, sockets: Sockets) -> Vec<Rule> {
     let refuse = |error: i32| vec![give(errno(error))];
     let mut rules: Vec<Rule> = Vec::new();
     rules.extend(BARRED.iter().map(|call| (*call, refuse(libc::EPERM))));
@@ -79,12 +96,24 @@ fn refusals(walls: &Walls) -> Vec<Rule> {
     // Systems that cannot give handles say so like this.
     rules.push((libc::SYS_name_to_handle_at as u32, refuse(libc::EOPNOTSUPP)));
     rules.push((libc::SYS_ioctl as u32, without_requests()));
-    rules.push((libc::SYS_socket as u32, known_families()));
+    rules.push((
+        libc::SYS_socket as u32,
+        match sockets {
+            Sockets::Known => known_families(),
+            Sockets::Internet => internet_alone(),
+            Sockets::None => refuse(libc::EACCES),
+        },
+    ));
+    if sockets != Sockets::Known {
+        rules.extend(SHARED.iter().map(|call| (*call, refuse(libc::ENOSYS))));
+    }
     rules.push((libc::SYS_socketpair as u32, known_families()));
     rules.push((libc::SYS_prlimit64 as u32, own_limits()));
     rules.push((libc::SYS_personality as u32, usual_personality()));
     rules
 }
+
+const NETLINK_ROUTE: u32 = 0;
 
 const NEW_NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
@@ -116,7 +145,6 @@ fn without_requests() -> Vec<libc::sock_filter> {
 
 /// Sockets between processes and of the internet, and asking about routes.
 fn known_families() -> Vec<libc::sock_filter> {
-    const NETLINK_ROUTE: u32 = 0;
     vec![
         load(argument(0)),
         equal(libc::AF_UNIX as u32, 5, 0),
@@ -128,6 +156,23 @@ fn known_families() -> Vec<libc::sock_filter> {
         give(ALLOW),
         give(errno(libc::EAFNOSUPPORT)),
         give(errno(libc::EPROTONOSUPPORT)),
+    ]
+}
+
+/// Sockets of the internet, and asking about routes. Those between processes have names that anybody on the host may answer to.
+fn internet_alone() -> Vec<libc::sock_filter> {
+    vec![
+        load(argument(0)),
+        equal(libc::AF_UNIX as u32, 0, 1),
+        give(errno(libc::EACCES)),
+        equal(libc::AF_INET as u32, 5, 0),
+        equal(libc::AF_INET6 as u32, 4, 0),
+        equal(libc::AF_NETLINK as u32, 0, 4),
+        load(argument(2)),
+        equal(NETLINK_ROUTE, 1, 0),
+        give(errno(libc::EPROTONOSUPPORT)),
+        give(ALLOW),
+        give(errno(libc::EAFNOSUPPORT)),
     ]
 }
 

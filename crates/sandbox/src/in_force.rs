@@ -39,6 +39,32 @@ pub struct InForce {
 }
 
 impl InForce {
+    /// Whether no namespace is the command's own: what there is then is rules.
+    pub fn is_bare(&self) -> bool {
+        self.namespaces.is_empty()
+    }
+
+    /// What every command is usually kept from, and this one was not, because the system refuses what would do it.
+    pub fn gaps(&self) -> Vec<&'static str> {
+        let has = |restriction| self.restrictions.contains(&restriction);
+        let mut gaps = Vec::new();
+        if !has(Restriction::OwnProc) {
+            gaps.push("names and arguments of all processes can be seen");
+        }
+        if self.is_bare() {
+            const SIGNALS: u32 = 6;
+            gaps.extend([
+                "modes and times of your files outside the workspace can be changed, and their names and sizes seen",
+                "memory, processes and time of processors are not limited for all processes together",
+                "the workspace is not at the project's own path",
+            ]);
+            if self.landlock.is_none_or(|version| version < SIGNALS) {
+                gaps.push("your other processes can be signalled, and so can the one that ends what the command leaves running");
+            }
+        }
+        gaps
+    }
+
     /// Nothing at all.
     pub fn nothing() -> Self {
         Self {
@@ -107,11 +133,13 @@ pub enum Restriction {
     OwnKeyring,
     /// No supplementary group gives it anything.
     NoGroups,
+    /// Of `/proc` it sees its own processes, and of others nothing.
+    OwnProc,
 }
 
 impl Restriction {
     /// All that there are.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ReadOnlyRoot,
         Self::NoNewPrivs,
         Self::NoCapabilities,
@@ -125,7 +153,30 @@ impl Restriction {
         Self::CallFilter,
         Self::OwnKeyring,
         Self::NoGroups,
+        Self::OwnProc,
     ];
+
+    /// What it keeps a command from, for people.
+    pub fn keeps(self) -> &'static str {
+        match self {
+            Self::ReadOnlyRoot => {
+                "nothing can be written beside the workspace and private directories"
+            }
+            Self::NoNewPrivs => "setuid programs give no rights",
+            Self::NoCapabilities => "no capability, also for root",
+            Self::MinimalDev => "the usual devices and no other, which cannot be changed",
+            Self::NoCoreDumps => "no dump of memory among the files",
+            Self::ReadOnlyProc => "settings of the kernel cannot be changed",
+            Self::ListedRoot => "of the machine there is what is on a list",
+            Self::OwnIds => "root's commands are nobody outside",
+            Self::MaskedSysfs => "firmware, traces and power are out of sight",
+            Self::Landlock => "a second lock on writes, beneath the mounts",
+            Self::CallFilter => "system calls that no build needs are refused",
+            Self::OwnKeyring => "keys of your session are out of reach",
+            Self::NoGroups => "no further group opens anything",
+            Self::OwnProc => "other processes cannot be seen",
+        }
+    }
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
@@ -143,6 +194,7 @@ impl Restriction {
             Self::CallFilter => "seccomp",
             Self::OwnKeyring => "own_keyring",
             Self::NoGroups => "no_groups",
+            Self::OwnProc => "own_proc",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the caller as its hand inside the namespace. It is a copy of the caller after `clone3`, so it must not allocate, lock
 //! or panic; it leaves only by [`sys::exit_now`].
 
+mod bare;
 mod caches;
 mod command;
 mod descriptors;
@@ -125,11 +126,11 @@ fn run(
     room: Option<&mut Room>,
 ) -> Result<(), Failure> {
     take_ids(script, covers)?;
-    let made = mounts::make(script)?;
+    let made = if script.bare { bare::make()? } else { mounts::make(script)? };
     if let Some(ports) = &script.proxy {
         step(Step::Sockets, sockets::hand_out(ports, buffer))?;
     }
-    if script.walls.landlock != Demand::Off {
+    if walls::landlock_demand(script) != Demand::Off {
         walls::make_ruleset(script)?;
     }
     // What is in this process's memory is the caller's and not for the command to read.
@@ -147,6 +148,10 @@ fn run(
     let mut serving = serve::Serving { script, buffer, stack, signals, made, told, guests, watch };
     serving.serve(started, terminal);
     // The end of this process ends all others, but closes its descriptors first: nobody is to see renames fail in between.
-    let _nobody_is_left = sys::signal_all(libc::SIGKILL);
+    if script.bare {
+        bare::end_all();
+    } else {
+        let _nobody_is_left = sys::signal_all(libc::SIGKILL);
+    }
     Ok(())
 }

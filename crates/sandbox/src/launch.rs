@@ -18,7 +18,7 @@ use crate::broker::Scene;
 use crate::covers::{self, Cover};
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
 use crate::ids::Ids;
-use crate::in_force::{Findings, InForce, Renames};
+use crate::in_force::{Findings, InForce, Renames, Restriction};
 use crate::init::{self, Room, Step, UNLIMITED};
 use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind, Message};
@@ -51,7 +51,10 @@ pub fn launch_noted<E: From<SandboxError>>(
     spec: &Spec,
     note: &mut dyn FnMut(u32) -> Result<(), E>,
 ) -> Result<Running, E> {
-    if spec.walls.own_ids != Demand::Off && ids::can_be_own() {
+    if spec.bare.is_some() && spec.network == Network::Proxy {
+        return Err(SandboxError::NoProxy.into());
+    }
+    if spec.walls.own_ids != Demand::Off && spec.bare.is_none() && ids::can_be_own() {
         let launched = match covers::needed(spec) {
             Some(covers) => launch_with(spec, Some(covers), note),
             None => Err(SandboxError::Ids(Errno::XDEV).into()),
@@ -118,7 +121,10 @@ fn begin(spec: &Spec, mut covers: Option<Vec<Cover>>) -> Result<Begun> {
     let inside = [&stdin, &stdout, &stderr, &socket_inside];
     let script = Script::new(spec, covers.as_deref(), inside.map(|fd| fd.as_raw_fd()))?;
     let (mut buffer, mut stack) = (Buffer::new(), Stack::new());
-    let namespaces = namespaces(spec.network);
+    let namespaces = match spec.bare {
+        Some(_) => Vec::new(),
+        None => namespaces(spec.network),
+    };
     let flags = namespaces.iter().fold(0, |flags, (_, flag)| flags | *flag as u64);
     let mut room = spec.door.is_some().then(Room::new);
     let child =
@@ -132,7 +138,9 @@ fn begin(spec: &Spec, mut covers: Option<Vec<Cover>>) -> Result<Begun> {
     let feed = feed.map_err(system("cannot pass standard input on"))?;
     let mut running = Running::new(Some(child.pidfd), socket, outputs, feed);
     running.in_force.namespaces = namespaces.iter().map(|(name, _)| *name).collect();
-    ids::map(child.pid, if covers.is_some() { Ids::Own } else { Ids::Same })?;
+    if spec.bare.is_none() {
+        ids::map(child.pid, if covers.is_some() { Ids::Own } else { Ids::Same })?;
+    }
     if let Some(covers) = &mut covers {
         cover(covers, &mut running, child.pid).map_err(SandboxError::Ids)?;
     }
@@ -192,7 +200,11 @@ fn go(
     }
     let namespaces = std::mem::take(&mut running.in_force.namespaces);
     running.in_force = InForce {
-        network: network_of(&namespaces, started.sockets.as_ref()),
+        network: match spec.bare {
+            // The filter refuses every socket.
+            Some(_) if has(&started.findings, Restriction::CallFilter) => spec.network,
+            _ => network_of(&namespaces, started.sockets.as_ref()),
+        },
         namespaces,
         home: script.home_view,
         writable: started.findings.writable(),
@@ -214,6 +226,10 @@ fn go(
     running.sockets = started.sockets;
     running.begin();
     Ok(())
+}
+
+fn has(findings: &Findings, restriction: Restriction) -> bool {
+    findings.restrictions().contains(&restriction)
 }
 
 /// Starts a process that does nothing but open what lies below a directory and what ordinary permissions close to its

@@ -46,8 +46,8 @@ pub use room::{Room, Stream};
 pub use running::{Ended, Observer, Running, Status, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Stdin, Terminal,
-    UpperDirectories, WorkspaceMount, WrittenFile,
+    Bare, CacheMount, Files, FolderMount, InotifyLimit, Limits, Overlay, Program, Spec, Stdin,
+    Terminal, UpperDirectories, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;
 pub use walls::Walls;

@@ -2,6 +2,7 @@
 
 use crate::cancel::Requests;
 use crate::error::SandboxError;
+use crate::in_force::InForce;
 use crate::launch::launch;
 use crate::proxy::ProxyPorts;
 use crate::room::Stream;
@@ -10,8 +11,8 @@ use crate::spec::{Files, Limits, Overlay, Program, Spec, Stdin, WorkspaceMount};
 use crate::walls::Walls;
 use offshoot_vocabulary::Network;
 
-/// Whether a command can be confined on these files.
-pub fn attempt(files: Files) -> Result<(), SandboxError> {
+/// Whether a command can be confined on these files, and what is in force then.
+pub fn attempt(files: Files) -> Result<InForce, SandboxError> {
     run(files, &["true"], &mut Printed::default())
 }
 
@@ -22,7 +23,7 @@ pub fn read_through(layers: Overlay, name: &str) -> Result<Vec<u8>, SandboxError
     Ok(printed.0)
 }
 
-fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), SandboxError> {
+fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<InForce, SandboxError> {
     let target = "/tmp/workspace".into();
     let running = launch(&Spec {
         workspace: WorkspaceMount {
@@ -41,6 +42,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         proxy: ProxyPorts::default(),
         limits: Limits::default(),
         walls: Walls::default(),
+        bare: None,
         door: None,
         broker: false,
         command: Program {
@@ -52,7 +54,9 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         },
     })?;
     let timeout = Timeout { after: None, grace: std::time::Duration::ZERO };
-    running.drive(&timeout, printed, Requests::default()).map(drop)
+    let in_force = running.in_force.clone();
+    running.drive(&timeout, printed, Requests::default())?;
+    Ok(in_force)
 }
 
 /// What was printed to standard output.

@@ -77,6 +77,10 @@ pub(crate) struct Script {
     /// What is to be written where about watching files.
     pub(crate) inotify: Vec<(CString, CString)>,
     pub(crate) walls: Walls,
+    /// There are no namespaces.
+    pub(crate) bare: bool,
+    /// What Landlock lets the command read, where mounts do not decide about that.
+    pub(crate) readable: Vec<CString>,
     /// Where Landlock lets the command write, beside its home.
     pub(crate) writable: Vec<CString>,
     pub(crate) filters: Filters,
@@ -168,7 +172,8 @@ impl Script {
     ) -> Result<Self> {
         let workspace = &spec.workspace;
         let (stage, files) = files(&workspace.files)?;
-        let private = private_directories();
+        let bare = spec.bare.as_ref();
+        let private = bare.map_or_else(private_directories, |bare| bare.private.clone());
         let (home, home_view) = home(spec);
         let command = &spec.command;
         let CommandStrings { programs, arguments, environment, directory } =
@@ -186,10 +191,14 @@ impl Script {
             read_only: workspace.read_only,
             covers: covers.into_iter().flatten().map(|cover| cover.place.clone()).collect(),
             own_ids: covers.is_some(),
-            places: places(spec, &private, home.as_deref())?,
+            places: match bare {
+                Some(_) => Vec::new(),
+                None => places(spec, &private, home.as_deref())?,
+            },
             home: home.as_deref().map(c_path).transpose()?,
             home_view,
             beside: beside(&workspace.target, &private, home.as_deref())
+                .filter(|_| bare.is_none())
                 .map(|path| c_path(&path))
                 .transpose()?,
             private: all(&private, "a path")?,
@@ -212,8 +221,10 @@ impl Script {
             tmpfs_size: spec.limits.tmpfs.map(number).transpose()?,
             inotify: spec.limits.inotify.as_ref().map(inotify).transpose()?.unwrap_or_default(),
             walls: spec.walls,
+            bare: bare.is_some(),
+            readable: bare.map(|_| readable(spec)).transpose()?.unwrap_or_default(),
             writable: writable(spec, &private)?,
-            filters: Filters::new(&spec.walls, spec.wants_broker()),
+            filters: Filters::new(spec),
             directory,
             programs,
             arguments: pointers,
@@ -228,13 +239,14 @@ impl Script {
 
     /// Whether it has a network namespace of its own.
     pub(crate) fn has_own_network(&self) -> bool {
-        self.network != Network::Host
+        self.network != Network::Host && !self.bare
     }
 
     /// What is thrown away and may hold projects.
     pub(crate) fn scratch(&self) -> Vec<DiscardedDirectory> {
         let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
-        let home = self.home.as_ref();
+        // Without mounts nobody looks into what is thrown away.
+        let home = self.home.as_ref().filter(|_| !self.bare);
         let home = home.map(|home| DiscardedDirectory { path: path(home), top: Top::Home });
         let beside = self.beside.as_ref();
         let beside =
@@ -246,7 +258,7 @@ impl Script {
     pub(crate) fn private_paths(&self) -> Vec<PathBuf> {
         let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
         let mut paths: Vec<PathBuf> = self.private.iter().map(path).collect();
-        paths.push(PathBuf::from("/dev"));
+        paths.extend((!self.bare).then(|| PathBuf::from("/dev")));
         paths
     }
 }
@@ -311,6 +323,25 @@ fn writable(spec: &Spec, private: &[PathBuf]) -> Result<Vec<CString>> {
     let workspace = workspace.filter(|_| !read_only);
     let caches = spec.caches.iter().map(|cache| &cache.target);
     workspace.chain(private).chain(caches).map(|path| c_path(path)).collect()
+}
+
+/// What a command reads, beside what it writes: what is shown, what every program may expect, and itself.
+fn readable(spec: &Spec) -> Result<Vec<CString>> {
+    const ALWAYS: [&str; 9] = [
+        "/proc",
+        "/dev/null",
+        "/dev/zero",
+        "/dev/full",
+        "/dev/random",
+        "/dev/urandom",
+        "/dev/tty",
+        "/dev/ptmx",
+        "/dev/pts",
+    ];
+    let WorkspaceMount { target, .. } = &spec.workspace;
+    let resolver = (spec.network == Network::Host).then_some(Path::new(RESOLVER));
+    let always = ALWAYS.iter().map(Path::new).chain(resolver).chain([target.as_path()]);
+    always.chain(spec.shown.iter().map(PathBuf::as_path)).map(c_path).collect()
 }
 
 fn inotify(limit: &InotifyLimit) -> Result<Vec<(CString, CString)>> {

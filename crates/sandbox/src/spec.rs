@@ -33,6 +33,8 @@ pub struct Spec {
     pub limits: Limits,
     /// What keeps it in beside namespaces and mounts.
     pub walls: Walls,
+    /// There are no namespaces and no mounts: Landlock and the filter of calls alone keep the command in.
+    pub bare: Option<Bare>,
     /// Directories of lower layers can be renamed, which overlayfs by itself refuses.
     pub broker: bool,
     /// Where others can join, from [`make_door`](crate::make_door).
@@ -47,6 +49,14 @@ impl Spec {
         let layers = matches!(self.workspace.files, Files::Overlay(_));
         self.broker && layers && !self.workspace.read_only
     }
+}
+
+/// How a command runs where the system refuses namespaces. It sees the host as it is, and Landlock lets it open what is shown. Its workspace is a directory
+/// that is seen where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bare {
+    /// Directories that were made for it, to write anything to.
+    pub private: Vec<PathBuf>,
 }
 
 /// The files that a command works on, and where it sees them.

@@ -40,7 +40,15 @@ pub(crate) fn clone(flags: u64, child: &mut dyn FnMut()) -> Result<Cloned, Errno
     args.pidfd = ptr::from_mut(&mut pidfd) as u64;
     // SAFETY: the arguments are valid for their size. Without CLONE_VM the child runs on a copy of this stack, so
     // returning twice is sound; it never leaves `child`, which allocates nothing and takes no lock.
-    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut args, size_of_val(&args)) };
+    let mut pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut args, size_of_val(&args)) };
+    if check(pid) == Err(Errno::NOSYS) {
+        // Many containers know the older call alone, whose flags their filters can see. It takes the same ones.
+        let nothing: *mut c_void = ptr::null_mut();
+        // SAFETY: as above; the descriptor is put where the third argument points.
+        pid = unsafe {
+            libc::syscall(libc::SYS_clone, args.flags, nothing, &raw mut pidfd, nothing, nothing)
+        };
+    }
     if pid == 0 {
         child();
         exit_now(1);
@@ -198,6 +206,8 @@ pub(crate) fn drop_capabilities() -> Result<(), Errno> {
         match prctl(libc::PR_CAPBSET_DROP, capability, 0) {
             // The kernel knows fewer capabilities than there is room for.
             Err(Errno::INVAL) => break,
+            // Who has none, outside of namespaces, can take none away from what executing may give; nothing does, without new privileges.
+            Err(Errno::PERM) if rustix::thread::no_new_privs() == Ok(true) => break,
             other => other?,
         }
     }
@@ -328,8 +338,9 @@ impl Pointers {
 
 /// Sends a signal to every other process of this pid namespace; false where there is none.
 pub(crate) fn signal_all(signal: c_int) -> bool {
+    const INIT: i32 = 1;
     // SAFETY: takes numbers; as init of a pid namespace, -1 reaches its processes and no others.
-    unsafe { libc::kill(-1, signal) == 0 }
+    unsafe { libc::getpid() == INIT && libc::kill(-1, signal) == 0 }
 }
 
 /// Sends a signal to a process of this pid namespace, or to a group of them by its negative number.

@@ -5,6 +5,10 @@ use offshoot_vocabulary::Demand;
 /// The walls of one command. What of them stands is reported by [`InForce`](crate::InForce), never taken from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walls {
+    /// Namespaces. Without them there is no sandbox but [`Bare`](crate::Bare), for which whoever launches has to decide.
+    pub namespaces: Demand,
+    /// A `/proc` of its own processes. In its place it sees that of all, as far as the host does, and Landlock has to keep it from what lies in there.
+    pub own_proc: Demand,
     /// The root is mounted read-only.
     pub read_only_root: Demand,
     /// What of `/sys` tells of the whole machine is masked.
@@ -30,6 +34,8 @@ impl Default for Walls {
     fn default() -> Self {
         use Demand::{Optional, Required};
         Self {
+            namespaces: Required,
+            own_proc: Required,
             read_only_root: Required,
             sysfs: Required,
             landlock: Optional,

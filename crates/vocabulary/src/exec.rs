@@ -169,6 +169,8 @@ words! {
     pub enum Confinement {
         /// Namespaces of its own.
         Namespaces = "namespaces",
+        /// Rules of the kernel's alone, where the system refuses namespaces.
+        Rules = "rules",
         /// Nothing: it has no namespace of its own.
         None = "none",
     }

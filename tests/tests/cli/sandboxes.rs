@@ -121,7 +121,7 @@ fn profiles_are_told_apart() {
     let (code, said) = refused(&["--sandbox", "moat"]);
     assert_eq!(code, Some(125), "{said}");
     assert!(
-        said.contains("there is no profile \"moat\"; there are none, read-only, strict"),
+        said.contains("there is no profile \"moat\"; there are container, none, read-only"),
         "{said}"
     );
     for wider in [["--net", "host"], ["--show", "/srv"]] {

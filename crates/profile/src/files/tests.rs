@@ -9,10 +9,10 @@ fn message(text: &str) -> String {
 }
 
 #[test]
-fn everybody_has_four_profiles() {
+fn everybody_has_the_same_profiles() {
     let profiles = Profiles::load(None).unwrap();
     let names: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
-    assert_eq!(names, ["none", "read-only", "strict", "workspace"]);
+    assert_eq!(names, ["container", "none", "read-only", "strict", "workspace"]);
     let usual = profiles.usual();
     assert_eq!(
         (usual.name.as_str(), usual.network, usual.files),
@@ -26,7 +26,12 @@ fn everybody_has_four_profiles() {
     assert_eq!(profiles.get("read-only").unwrap().files, FileAccess::Read);
     let none = profiles.get("none").unwrap();
     assert!(none.is_open() && none.network == Network::Host && !none.limits);
-    assert!(none.walls.iter().all(|(_, demand)| demand == Demand::Off));
+    // Namespaces hold the workspace.
+    let optional = [Wall::Namespaces, Wall::OwnProc];
+    assert!(none.walls.iter().all(|(wall, demand)| match optional.contains(&wall) {
+        true => demand == Demand::Optional,
+        false => demand == Demand::Off,
+    }));
 }
 
 #[test]
@@ -45,7 +50,7 @@ fn a_user_adds_and_changes_profiles() {
 #[test]
 fn mistakes_are_named() {
     assert!(
-        message("default = \"x\"").contains("there is no profile \"x\"; there are none, read-only")
+        message("default = \"x\"").contains("there is no profile \"x\"; there are container, none")
     );
     assert!(message("[profile.a]\nreads = [\"/data\"]").contains("paths belong in `show`"));
     assert!(message("[profile.a]\nshow = [\"data\"]").contains("write an absolute path"));

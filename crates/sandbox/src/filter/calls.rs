@@ -48,6 +48,10 @@ pub(super) const NEVER_MADE: &[u32] = &numbers([
     SYS_vserver,
 ]);
 
+/// Memory, semaphores and queues that all processes of a host share by their numbers.
+pub(super) const SHARED: &[u32] =
+    &numbers([SYS_mq_open, SYS_mq_unlink, SYS_msgget, SYS_semget, SYS_shmget]);
+
 /// Programs that know them know how to do without.
 pub(super) const RINGS: &[u32] =
     &numbers([SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup]);

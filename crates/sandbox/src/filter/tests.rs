@@ -33,7 +33,7 @@ fn answer(filter: &Filter, architecture: u32, call: i64, arguments: [u64; 6]) ->
 }
 
 fn filter(walls: Walls, tells: bool) -> Filter {
-    Filter::new(&walls, tells)
+    Filter::new(&walls, Sockets::Known, tells)
 }
 
 fn native(filter: &Filter, call: i64, arguments: [u64; 6]) -> u32 {
@@ -44,7 +44,8 @@ fn native(filter: &Filter, call: i64, arguments: [u64; 6]) -> u32 {
 fn each_call_has_one_rule_and_every_other_is_allowed() {
     let walls = Walls::default();
     let filter = filter(walls, true);
-    let mut rules: Vec<u32> = refusals(&walls).into_iter().map(|(call, _)| call).collect();
+    let mut rules: Vec<u32> =
+        refusals(&walls, Sockets::Known).into_iter().map(|(call, _)| call).collect();
     rules.extend(TOLD);
     let all = rules.len();
     rules.sort_unstable();
@@ -124,4 +125,24 @@ fn what_is_granted_is_not_refused() {
     assert_eq!(native(&filter, libc::SYS_clone3, [0; 6]), ALLOW);
     assert_eq!(native(&filter, libc::SYS_bpf, [0; 6]), errno(libc::EPERM));
     assert_eq!(native(&filter, libc::SYS_renameat2, [0; 6]), ALLOW);
+}
+
+#[test]
+fn without_namespaces_no_socket_of_the_host_answers() {
+    let socket = |sockets: Sockets, family: i32| {
+        let filter = Filter::new(&Walls::default(), sockets, false);
+        native(&filter, libc::SYS_socket, [family as u64, libc::SOCK_STREAM as u64, 0, 0, 0, 0])
+    };
+    let (unix, inet) = (libc::AF_UNIX, libc::AF_INET);
+    assert_eq!([unix, inet].map(|family| socket(Sockets::Known, family)), [ALLOW; 2]);
+    let refused = errno(libc::EACCES);
+    assert_eq!([unix, inet].map(|family| socket(Sockets::None, family)), [refused; 2]);
+    assert_eq!([unix, inet].map(|family| socket(Sockets::Internet, family)), [refused, ALLOW]);
+    assert_eq!(socket(Sockets::Internet, libc::AF_INET6), ALLOW);
+    assert_eq!(socket(Sockets::Internet, libc::AF_VSOCK), errno(libc::EAFNOSUPPORT));
+    let filter = Filter::new(&Walls::default(), Sockets::None, false);
+    for call in SHARED {
+        assert_eq!(native(&filter, (*call).into(), [0; 6]), errno(libc::ENOSYS));
+    }
+    assert_eq!(native(&filter, libc::SYS_socketpair, [unix as u64, 1, 0, 0, 0, 0]), ALLOW);
 }

@@ -80,5 +80,6 @@ fn has_no_capability() -> bool {
     let has_none = |sets: rustix::thread::CapabilitySets| {
         [sets.effective, sets.permitted, sets.inheritable] == [none; 3]
     };
-    capabilities(None).is_ok_and(has_none) && sys::is_bounding_set_empty()
+    let comes_back = || !sys::is_bounding_set_empty() && no_new_privs() != Ok(true);
+    capabilities(None).is_ok_and(has_none) && !comes_back()
 }

@@ -17,7 +17,7 @@ use super::proc;
 use super::resolver;
 use super::step::{Failure, Step, step, step_at};
 use super::sysfs;
-use crate::in_force::Findings;
+use crate::in_force::{Findings, Restriction};
 use crate::layout::{Place, PlaceKind};
 use crate::script::{FilesScript, Script};
 use crate::sys;
@@ -49,7 +49,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     let (files, upper) = workspace_files(script)?;
     caches::thrown_away(script, &mut caches);
     let devices = Devices::take();
-    let proc = step(Step::Proc, proc::make())?;
+    let proc = step(Step::Proc, proc::make(script.walls.own_proc))?;
     let home_upper = enter_root(script)?;
     for written in &script.written {
         make_directories(&written.parents);
@@ -80,7 +80,8 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     if script.walls.read_only_root == Demand::Off {
         step(Step::Root, sys::make_writable(c"/"))?;
     }
-    let findings = findings::of_mounts(&script.target, devices);
+    let mut findings = findings::of_mounts(&script.target, devices);
+    findings.add(Restriction::OwnProc, proc::is_own());
     Ok(Made { upper, home_upper, beside, caches, findings, inotify })
 }
 

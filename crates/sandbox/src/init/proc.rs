@@ -12,16 +12,47 @@ use rustix::mount::{
 };
 
 use super::detached_mount::attach;
+use super::watch;
 use crate::sys;
+use offshoot_vocabulary::Demand;
 
 const PROC: &CStr = c"/proc";
+const PROC_SELF: &CStr = c"/proc/self";
 /// What tells of the whole machine, and what no program needs: keys of all users, memory, messages of the kernel.
 const MASKED: [&CStr; 5] = [c"kcore", c"key-users", c"keys", c"kmsg", c"timer_list"];
 /// What stands in their place.
 const NOTHING: &CStr = c"/dev/null";
 
-/// Makes one, attached nowhere yet. The kernel does so only for who can see all of another one, so this comes before the host's is let go.
-pub(super) fn make() -> Result<OwnedFd, Errno> {
+/// Makes one, attached nowhere yet. The kernel does so only for who can see all of another one, so this comes before the host's is let go. In a container
+/// that hides a part of its own, there is only that one to be had.
+pub(super) fn make(demand: Demand) -> Result<OwnedFd, Errno> {
+    match fresh() {
+        Err(Errno::PERM) if demand != Demand::Required => {
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE
+                | OpenTreeFlags::OPEN_TREE_CLOEXEC
+                | OpenTreeFlags::AT_RECURSIVE;
+            let mount = open_tree(CWD, PROC, flags)?;
+            let attributes =
+                libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOEXEC;
+            sys::restrict_mounts(mount.as_fd(), attributes)?;
+            Ok(mount)
+        }
+        other => other,
+    }
+}
+
+/// Whether it shows the processes of this namespace and no others: it calls them by their own numbers. Without namespaces it does so too, and is nobody's own.
+pub(super) fn is_own() -> bool {
+    const INIT: u64 = 1;
+    let own = rustix::process::getpid().as_raw_nonzero().get().unsigned_abs();
+    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    let mut space = [0; 16];
+    let length = rustix::fs::readlinkat_raw(CWD, PROC_SELF, &mut space).unwrap_or(0);
+    let called = space.get(..length).and_then(watch::number_of);
+    called == Some(own.into()) && (called == Some(INIT) || parent.unsigned_abs() == 1)
+}
+
+fn fresh() -> Result<OwnedFd, Errno> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&context)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
@@ -73,7 +104,9 @@ fn cover(
     name: &CStr,
     (at, with): (BorrowedFd<'_>, &CStr),
 ) -> Result<(), Errno> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
     let mount = open_tree(at, with, flags)?;
     let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
     sys::restrict_mounts(mount.as_fd(), attributes)?;

@@ -9,6 +9,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
+use super::bare;
 use super::command::{Started, Told};
 use super::descriptors::socket;
 use super::guests::{Guests, PLACES};
@@ -98,9 +99,11 @@ impl Serving<'_> {
         let Some(over) = over else { return };
         self.guests.close();
         let usage = sys::children_usage();
-        let processes = processes_started().unwrap_or(0);
+        let bare = self.script.bare;
+        let processes = if bare { 0 } else { processes_started().unwrap_or(0) };
         let unreached = match self.script.network {
-            Network::None => network::unreached(),
+            Network::None if !bare => network::unreached(),
+            Network::None => 0,
             // The proxy knows better.
             Network::Proxy | Network::Host => 0,
         };
@@ -149,7 +152,7 @@ impl Serving<'_> {
                 self.watch.look_back();
             }
             // Who joined is not left behind: what they do is a part of the whole.
-            ending = ending.next(over.is_some() && self.guests.running() == 0);
+            ending = ending.next(over.is_some() && self.guests.running() == 0, self.script);
             if !matches!(ending, Ending::Not) {
                 self.guests.close();
             }
@@ -204,7 +207,10 @@ impl Serving<'_> {
         if ended {
             let mut report = [0u8; 128];
             let got = rustix::io::read(&self.signals, &mut report).is_ok();
-            if got && asks_from_outside(&report) && self.send(Kind::Asked, &[]).is_err() {
+            if got
+                && asks_from_outside(&report, self.script.bare)
+                && self.send(Kind::Asked, &[]).is_err()
+            {
                 return Wait::Gone;
             }
         }
@@ -220,10 +226,10 @@ impl Serving<'_> {
             Ok(Some(message)) => {
                 match message.kind {
                     Kind::Terminate => {
-                        let _nobody = !sys::signal_all(libc::SIGTERM);
+                        bare::signal_all(self.script, libc::SIGTERM);
                         self.guests.hang_up();
                     }
-                    Kind::Kill => drop(sys::signal_all(libc::SIGKILL)),
+                    Kind::Kill => bare::signal_all(self.script, libc::SIGKILL),
                     _ => {}
                 }
                 Wait::Something
@@ -255,6 +261,9 @@ impl Serving<'_> {
 
     /// Takes the workspace down. Where that fails somebody outside still has a descriptor to it.
     fn leave(&self) -> Result<(), Errno> {
+        if self.script.bare {
+            return Ok(());
+        }
         let covered = self.script.covered.iter().map(CString::as_c_str);
         let folders = self.script.folders.iter().map(|folder| folder.target.as_c_str());
         // All of them, also where somebody holds one.
@@ -317,16 +326,16 @@ enum Ending {
 
 impl Ending {
     /// Asks and kills when it is time to.
-    fn next(self, over: bool) -> Self {
+    fn next(self, over: bool, script: &Script) -> Self {
         match self {
             Self::Not if over => Self::Lingering(Instant::now()),
             Self::Lingering(since) if since.elapsed() >= LINGER => {
-                sys::signal_all(libc::SIGTERM);
+                bare::signal_all(script, libc::SIGTERM);
                 Self::Asked(Instant::now())
             }
             Self::Asked(since) if since.elapsed() < GRACE => self,
             Self::Asked(_) | Self::Killed => {
-                sys::signal_all(libc::SIGKILL);
+                bare::signal_all(script, libc::SIGKILL);
                 Self::Killed
             }
             Self::Not | Self::Lingering(_) => self,
@@ -355,11 +364,12 @@ enum Wait {
 }
 
 /// Whether what the kernel says about a signal is that somebody outside wants the command to end: senders whom this namespace
-/// does not know have no number in it. What the command sends is its own affair.
-fn asks_from_outside(report: &[u8; 128]) -> bool {
+/// does not know have no number in it. What the command sends is its own affair. Without namespaces everybody has a number, and Landlock keeps the command
+/// from signalling this process.
+fn asks_from_outside(report: &[u8; 128], bare: bool) -> bool {
     const SENDER: usize = 12;
     let number = |at: usize| report[at..].first_chunk().map(|bytes| i32::from_ne_bytes(*bytes));
-    number(0) == Some(libc::SIGTERM) && number(SENDER) == Some(0)
+    number(0) == Some(libc::SIGTERM) && (bare || number(SENDER) == Some(0))
 }
 
 /// How many processes and threads this namespace has had beside the init. Their numbers go up from 2, and the last one given

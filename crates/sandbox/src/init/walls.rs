@@ -1,12 +1,13 @@
 //! Putting up the kernel's walls around the process that becomes a command.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::descriptors::RULESET;
+use super::proc;
 use super::step::{Failure, Step, step};
 use crate::in_force::{Findings, Restriction};
 use crate::script::Script;
@@ -16,13 +17,21 @@ use offshoot_vocabulary::Demand;
 
 /// Where everybody writes: devices, and what belongs to a process itself.
 const ALWAYS_WRITTEN: [&CStr; 2] = [c"/dev", c"/proc"];
+/// The same where both are those of the host.
+const BARE_WRITTEN: [&CStr; 6] =
+    [c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/tty", c"/dev/ptmx", c"/dev/pts"];
 /// The first version of Landlock's rules that lets files move between directories.
 const MOVES: i64 = 2;
 
 /// Makes the rules of Landlock, when all mounts are in place, and keeps them for every command.
 pub(super) fn make_ruleset(script: &Script) -> Result<(), Failure> {
     let made = ruleset(script);
-    demanded(script.walls.landlock, Step::Landlock, made).map(drop)
+    demanded(landlock_demand(script), Step::Landlock, made).map(drop)
+}
+
+/// What is asked of Landlock. Where the mounts do not keep the command from other processes, nothing else does.
+pub(super) fn landlock_demand(script: &Script) -> Demand {
+    if script.bare || !proc::is_own() { Demand::Required } else { script.walls.landlock }
 }
 
 fn ruleset(script: &Script) -> Result<(), Errno> {
@@ -34,16 +43,30 @@ fn ruleset(script: &Script) -> Result<(), Errno> {
     if files != 0 {
         let home = script.home.iter().map(CString::as_c_str);
         let writable = script.writable.iter().map(CString::as_c_str);
-        for path in writable.chain(home).chain(ALWAYS_WRITTEN) {
-            let flags = OFlags::PATH | OFlags::CLOEXEC;
-            match rustix::fs::open(path, flags, Mode::empty()) {
-                Ok(place) => landlock::allow(ruleset.as_fd(), place.as_fd(), files)?,
-                Err(Errno::NOENT) => {}
-                Err(errno) => return Err(errno),
-            }
+        let always: &[&CStr] = if script.bare { &BARE_WRITTEN } else { &ALWAYS_WRITTEN };
+        for path in writable.chain(home).chain(always.iter().copied()) {
+            allow(ruleset.as_fd(), path, files)?;
+        }
+        for path in &script.readable {
+            allow(ruleset.as_fd(), path, access::READ)?;
         }
     }
     sys::duplicate(ruleset.as_raw_fd(), RULESET, true)
+}
+
+/// Allows something below a path, where there is one.
+fn allow(ruleset: BorrowedFd<'_>, path: &CStr, rights: u64) -> Result<(), Errno> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let place = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(place) => place,
+        // Nobody can open what is not there, or what is closed to its user anyway.
+        Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR) => return Ok(()),
+        Err(errno) => return Err(errno),
+    };
+    let is_directory =
+        FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode) == FileType::Directory;
+    let rights = if is_directory { rights } else { rights & access::OF_FILES };
+    landlock::allow(ruleset, place.as_fd(), rights)
 }
 
 /// What a version of the rules can refuse, of files and of others.
@@ -54,7 +77,10 @@ fn handled(script: &Script, version: i64) -> (u64, u64) {
             files |= right;
         }
     }
-    if version < MOVES || script.walls.nested_namespaces {
+    if script.bare {
+        files |= access::READ;
+    }
+    if version < MOVES || script.walls.nested_namespaces && !script.bare {
         files = 0;
     }
     // Each who joins has rules of its own. Where somebody can, signals and sockets are for all inside, whom namespaces keep to themselves.
@@ -91,12 +117,21 @@ pub(super) fn raise(script: &Script) -> Result<Standing, Failure> {
         let own = taken.is_some() && keys::session().is_ok_and(|own| Ok(own) != before);
         standing.findings.add(Restriction::OwnKeyring, own);
     }
-    if walls.landlock != Demand::Off {
+    let demand = landlock_demand(script);
+    if demand != Demand::Off {
         let held = landlock::restrict(sys::borrow(RULESET));
-        let held = demanded(walls.landlock, Step::Landlock, held)?.is_some();
-        const INIT: i32 = 1;
-        let stands = held && (landlock::guards_files() || landlock::guards_from(INIT));
+        let held = demanded(demand, Step::Landlock, held)?.is_some();
+        // A mount says nothing about it where no capability is left to make one.
+        let parent = rustix::process::getppid().map_or(1, |pid| pid.as_raw_nonzero().get());
+        let guards_signals = landlock::guards_from(parent);
+        let guards_reads = script.bare && landlock::guards_reads();
+        let guards_files = if script.bare { guards_reads } else { landlock::guards_files() };
+        let stands = held && (guards_files || guards_signals);
         standing.findings.add(Restriction::Landlock, stands);
+        if script.bare {
+            standing.findings.add(Restriction::ListedRoot, held && guards_reads);
+            standing.findings.add_writable(!script.read_only || !stands);
+        }
         standing.landlock = if stands { landlock::version().unwrap_or(0) } else { 0 };
     }
     Ok(standing)

@@ -3,15 +3,16 @@
 
 use std::ffi::{CStr, CString};
 use std::io::Write;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use offshoot_vocabulary::ResourceLimit;
-use rustix::fs::{Mode, OFlags, RawDir};
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::bare::each_process;
 use super::findings::UNLIMITED;
+use super::proc;
 use crate::script::Script;
 use crate::spec::Limits;
 use crate::sys;
@@ -43,7 +44,9 @@ struct Used {
 
 impl<'a> Watch<'a> {
     pub(super) fn new(script: &'a Script) -> Self {
-        let limits = script.limits;
+        // Without namespaces nobody knows whose processes belong together.
+        let watched = |limit: Limits| if script.bare { Limits::default() } else { limit };
+        let limits = watched(script.limits);
         let Limits { processes, memory, cpu, .. } = limits;
         let limited = processes.is_some() || memory.is_some() || cpu.is_some();
         Self {
@@ -151,33 +154,69 @@ fn share(used: u64, limit: Option<u64>) -> Share {
 
 /// Adds up something about every process but this one. Those that end meanwhile are left out.
 fn count(add: fn(BorrowedFd<'_>, &[u8], &mut Used) -> Option<()>) -> Result<Used, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let top = rustix::fs::open(c"/proc", flags, Mode::empty())?;
-    let mut space = [MaybeUninit::<u8>::uninit(); 4096];
-    let mut entries = RawDir::new(&top, &mut space);
+    let (mut own, mut other) = ([0; 64], [0; 64]);
     let mut used = Used::default();
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if name != b"1" && name.first().is_some_and(u8::is_ascii_digit) {
-            let _has_ended = add(top.as_fd(), name, &mut used).is_none();
-        }
-    }
+    // Where no `/proc` of its own could be made, processes of others are in there too.
+    let own = is_foreign().then(|| pid_namespace(CWD, b"/proc/self", &mut own)).flatten();
+    each_process(&mut |proc, name| match own {
+        None if name == b"1" => None,
+        Some(own) if is_self(name) || pid_namespace(proc, name, &mut other) != Some(own) => None,
+        _ => add(proc, name, &mut used),
+    })?;
     Ok(used)
+}
+
+/// Whether `/proc` is that of another namespace: what it calls this process is not its number.
+fn is_foreign() -> bool {
+    !proc::is_own()
+}
+
+fn is_self(process: &[u8]) -> bool {
+    let mut space = [0; 16];
+    let length = rustix::fs::readlinkat_raw(CWD, c"/proc/self", &mut space);
+    length.is_ok_and(|length| space.get(..length) == Some(process))
+}
+
+/// The name of the pid namespace of a process.
+fn pid_namespace<'s>(
+    proc: BorrowedFd<'_>,
+    process: &[u8],
+    space: &'s mut [u8; 64],
+) -> Option<&'s [u8]> {
+    let mut path = [0; 64];
+    let path = join(process, b"ns/pid", &mut path)?;
+    let length = rustix::fs::readlinkat_raw(proc, path, &mut *space).ok()?;
+    space.get(..length)
+}
+
+/// What `/proc` says in a line about one process.
+pub(super) struct Stat<'s>(&'s [u8]);
+
+impl<'s> Stat<'s> {
+    pub(super) fn read(
+        proc: BorrowedFd<'_>,
+        process: &[u8],
+        space: &'s mut [u8; 1024],
+    ) -> Option<Self> {
+        let text = read(proc, process, b"stat", space)?;
+        // Its name stands in brackets and may hold anything, more of them too.
+        let end = text.iter().rposition(|byte| *byte == b')')?;
+        Some(Self(text[end + 1..].trim_ascii()))
+    }
+
+    /// A field by its number in proc(5), from the third on.
+    pub(super) fn field(&self, number: usize) -> Option<u64> {
+        self.0.split(|byte| *byte == b' ').nth(number - 3).and_then(number_of)
+    }
 }
 
 /// Threads, memory and time of one process.
 fn stat(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option<()> {
     let mut space = [0; 1024];
-    let text = read(proc, process, b"stat", &mut space)?;
-    // Its name stands in brackets and may hold anything, more of them too.
-    let end = text.iter().rposition(|byte| *byte == b')')?;
-    let fields = || text[end + 1..].trim_ascii().split(|byte| *byte == b' ');
-    // By the numbers in proc(5); the first here is the third.
-    let field = |number: usize| fields().nth(number - 3).and_then(number_of);
-    let ticks: u64 = (14..=17).filter_map(field).sum();
-    used.processes += field(20)?;
-    used.memory += field(24)? * sys::page_size();
+    let stat = Stat::read(proc, process, &mut space)?;
+    let ticks: u64 = (14..=17).filter_map(|number| stat.field(number)).sum();
+    used.processes += stat.field(20)?;
+    used.memory += stat.field(24)? * sys::page_size();
     used.cpu += Duration::from_millis(ticks * 1000 / sys::ticks_per_second());
     Some(())
 }
@@ -192,7 +231,7 @@ fn exact_memory(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option
     Some(())
 }
 
-fn number_of(digits: &[u8]) -> Option<u64> {
+pub(super) fn number_of(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
@@ -202,14 +241,19 @@ fn read<'s>(
     file: &[u8],
     space: &'s mut [u8],
 ) -> Option<&'s [u8]> {
-    let mut path = [0u8; 64];
-    let mut rest = &mut path[..];
-    for part in [process, b"/", file] {
-        rest.write_all(part).ok()?;
-    }
-    let path = CStr::from_bytes_until_nul(&path).ok()?;
+    let mut path = [0; 64];
+    let path = join(process, file, &mut path)?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = rustix::fs::openat(proc, path, flags, Mode::empty()).ok()?;
     let got = rustix::io::read(&file, &mut *space).ok()?;
     space.get(..got)
+}
+
+/// The path of what belongs to a process.
+fn join<'s>(process: &[u8], name: &[u8], space: &'s mut [u8; 64]) -> Option<&'s CStr> {
+    let mut rest = &mut space[..];
+    for part in [process, b"/", name, b"\0"] {
+        rest.write_all(part).ok()?;
+    }
+    CStr::from_bytes_until_nul(space).ok()
 }

@@ -10,6 +10,8 @@ use super::check;
 
 /// What can be done to files, by the kernel's bits.
 pub(crate) mod access {
+    /// Executing, and reading files and directories.
+    pub(crate) const READ: u64 = 1 << 0 | 1 << 2 | 1 << 3;
     pub(crate) const WRITE_FILE: u64 = 1 << 1;
     /// Removing and making every kind of entry.
     pub(crate) const ENTRIES: u64 = 0x1ff << 4;
@@ -18,6 +20,8 @@ pub(crate) mod access {
     pub(crate) const TRUNCATE: u64 = 1 << 14;
     /// Requests to devices.
     pub(crate) const IOCTL_DEV: u64 = 1 << 15;
+    /// Those that mean something for what is no directory.
+    pub(crate) const OF_FILES: u64 = 1 << 0 | 1 << 2 | WRITE_FILE | TRUNCATE | IOCTL_DEV;
 }
 
 /// What reaches beyond those who have the same rules.
@@ -99,6 +103,13 @@ pub(crate) fn guards_files() -> bool {
     // SAFETY: the path ends with NUL; this kind of request takes no other string.
     let result = unsafe { libc::mount(none, c"/".as_ptr(), none, libc::MS_PRIVATE, ptr::null()) };
     check(result.into()) == Err(Errno::PERM)
+}
+
+/// Whether rules about reading hold for this process: everybody else can open the root.
+pub(crate) fn guards_reads() -> bool {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    matches!(rustix::fs::open(c"/", flags, Mode::empty()), Err(Errno::ACCESS))
 }
 
 /// Whether this process cannot signal another, which its user may.

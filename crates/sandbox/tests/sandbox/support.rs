@@ -148,6 +148,7 @@ impl Scene {
             proxy: ProxyPorts::default(),
             limits: self.limits,
             walls: self.walls,
+            bare: None,
             broker: self.broker,
             door: self.joinable.then(|| make_door(&self.path("door")).unwrap()),
             command: Program {

@@ -92,6 +92,7 @@ impl<'a> CommandExecutor<'a> {
                 _ => self.options.limits,
             },
             walls: result.profile.as_ref().map(walls).unwrap_or_default(),
+            bare: None,
             broker: self.options.broker,
             door: None,
             command,

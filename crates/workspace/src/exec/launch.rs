@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use offshoot_mount::{Driver, MountRequest, MountSession, View, candidates};
-use offshoot_protocol::DriverChoice;
+use offshoot_protocol::{Demand, DriverChoice};
 use offshoot_sandbox::{
-    Files, FolderMount, Overlay, Running, Spec, UpperDirectories, WorkspaceMount, launch_noted,
-    make_door,
+    Files, FolderMount, Overlay, Running, SandboxError, Spec, UpperDirectories, WorkspaceMount,
+    launch_noted, make_door,
 };
 use offshoot_store::ProcessMark;
 use offshoot_vault::Vault;
 
+use super::bare::{self, BareRoom};
 use super::disk::DiskBefore;
 use crate::error::{Result, ServiceError};
 
@@ -55,25 +56,50 @@ pub(super) struct Launched<'v> {
     pub(super) disk: Option<DiskBefore>,
     /// What is not as one may expect.
     pub(super) warnings: Vec<String>,
+    /// What was made for it where there are no namespaces.
+    pub(super) room: Option<BareRoom>,
 }
 
-/// Gives a command its files by the first driver that works, and starts it.
+/// Gives a command its files by the first driver that works, and starts it: in namespaces, or without where the profile lets it.
 pub(super) fn launch<'v>(
     vault: &'v Vault,
     wanted: &Wanted,
     mut spec: Spec,
 ) -> Result<Launched<'v>> {
+    let demand = spec.walls.namespaces;
+    if demand != Demand::Off {
+        let launched = launch_by(vault, wanted, wanted.driver, &mut spec);
+        let refused = |error: &ServiceError| {
+            matches!(error, ServiceError::Sandbox(SandboxError::Namespaces { .. }))
+        };
+        if demand == Demand::Required || !launched.as_ref().is_err_and(refused) {
+            return launched;
+        }
+    }
+    let mut room = BareRoom::new(&mut spec)?;
+    let mut launched = launch_by(vault, wanted, DriverChoice::Copy, &mut spec)?;
+    room.places = [spec.workspace.target, spec.command.directory];
+    launched.room = Some(room);
+    Ok(launched)
+}
+
+fn launch_by<'v>(
+    vault: &'v Vault,
+    wanted: &Wanted,
+    driver: DriverChoice,
+    spec: &mut Spec,
+) -> Result<Launched<'v>> {
     let mut warnings = Vec::new();
-    let drivers = candidates(wanted.driver);
+    let drivers = candidates(driver);
     let mut next = drivers.iter().copied().peekable();
     while let Some(driver) = next.next() {
-        match (launch_with(vault, wanted, driver, &mut spec), next.peek()) {
+        match (launch_with(vault, wanted, driver, spec), next.peek()) {
             (Err(error), Some(other)) if error.is_about_layers() => {
                 warnings.push(fallen_back(driver, *other, &error));
             }
             (launched, _) => {
                 let (session, running, disk) = launched?;
-                return Ok(Launched { session, running, disk, warnings });
+                return Ok(Launched { session, running, disk, warnings, room: None });
             }
         }
     }
@@ -107,10 +133,14 @@ fn start(
     spec: &mut Spec,
 ) -> Result<(Running, Option<DiskBefore>)> {
     spec.workspace.files = files(session.show()?);
+    if spec.bare.is_some() {
+        bare::move_to_files(spec);
+    }
     let output = session.output_file();
     let disk = output.parent().filter(|_| wanted.disk_limited).map(DiskBefore::of);
     // Without one nobody can join, and the command is all right.
-    spec.door = wanted.joinable.then(|| make_door(&session.door()).ok()).flatten();
+    let joinable = wanted.joinable && spec.bare.is_none();
+    spec.door = joinable.then(|| make_door(&session.door()).ok()).flatten();
     // Before anything runs: what has no note was written by no command.
     let running =
         launch_noted(spec, &mut |init| -> Result<()> { Ok(session.note(ProcessMark::of(init))?) })?;

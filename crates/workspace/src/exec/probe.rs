@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use offshoot_mount::{Driver, drivers};
-use offshoot_sandbox::{Files, SandboxError, attempt};
+use offshoot_sandbox::{Files, InForce, SandboxError, attempt};
 
 use super::launch::files;
 use crate::error::{Result, ServiceError};
@@ -12,8 +12,8 @@ use crate::error::{Result, ServiceError};
 /// What was found.
 #[derive(Debug)]
 pub struct DriverReport {
-    /// Whether a command can be confined at all, on a plain directory.
-    pub confined: Result<(), SandboxError>,
+    /// Whether a command can be confined at all, on a plain directory, and what is in force then.
+    pub confined: Result<InForce, SandboxError>,
     /// Every driver that is used where nobody asks for one, in the order in which they are tried; none where nothing can be confined.
     pub drivers: Vec<(&'static dyn Driver, Result<()>)>,
 }
@@ -44,5 +44,5 @@ pub fn probe_drivers(scratch: &Path) -> DriverReport {
 fn try_driver(driver: &dyn Driver, scratch: &Path) -> Result<()> {
     let made = fs::create_dir(scratch).and_then(|()| driver.trial(scratch));
     let view = made.map_err(|error| ServiceError::Request(error.to_string()))?;
-    Ok(attempt(files(view))?)
+    Ok(attempt(files(view)).map(drop)?)
 }

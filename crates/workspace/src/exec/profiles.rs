@@ -64,6 +64,8 @@ impl ProfileRules {
 pub(super) fn walls(profile: &Profile) -> Walls {
     let of = |wall| profile.walls.of(wall);
     Walls {
+        namespaces: of(Wall::Namespaces),
+        own_proc: of(Wall::OwnProc),
         read_only_root: Demand::Required,
         sysfs: of(Wall::Sysfs),
         landlock: of(Wall::Landlock),

@@ -169,16 +169,21 @@ impl<'a> ProxyRuntime<'a> {
         let ports = outlet.as_ref().map(Outlet::ports).unwrap_or_default();
         let launched =
             executor.start(self.vault, request, &wanted, (&sight, mounts), ports, result);
-        let Launched { mut session, mut running, disk, warnings } =
+        let Launched { mut session, mut running, disk, warnings, room } =
             launched.inspect_err(|error| {
                 if not_executed(error).is_some() {
                     execution.result.state = State::Executing;
                 }
             })?;
         drop(collected);
+        if let Some(room) = &room {
+            let [workspace, cwd] = room.places.clone().map(Some);
+            (execution.result.mountpoint, execution.result.cwd) = (workspace, cwd);
+        }
         execution.result.driver = Some(session.driver());
         execution.result.warnings.extend(warnings);
         execution.result.warnings.extend(without_broker(&running.in_force));
+        execution.result.warnings.extend(unprotected(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
         // What connects before is waiting.
         let opened = outlet.zip(running.sockets.take());
@@ -218,7 +223,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.advance();
         observer.sealing();
         self.seal(execution, &workspace, session, ended, started)?;
-        drop(held);
+        drop((held, room));
         execution.advance();
         if let Some(caches) = caches {
             keep_caches(caches, &mut execution.result);
@@ -559,6 +564,12 @@ fn without_broker(in_force: &InForce) -> Option<String> {
         "directories that were there before cannot be renamed, because the kernel gives no notice of renames here: {errno}; \
          `-c exec.broker=false` does without"
     ))
+}
+
+/// What a command is usually kept from and was not, in a container that refuses what would do it.
+fn unprotected(in_force: &InForce) -> Option<String> {
+    let gaps = in_force.gaps();
+    (!gaps.is_empty()).then(|| format!("not protected in this container: {}", gaps.join("; ")))
 }
 
 /// The exit code of a command that could not be executed, as shells have it.

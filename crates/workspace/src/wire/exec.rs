@@ -231,9 +231,10 @@ fn refused_host(refused: &RefusedHost) -> RefusedHostDoc {
 
 /// What the sandbox found to be in force, and nothing that was only asked for.
 fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
-    let mode = match in_force.namespaces.is_empty() {
-        true => Confinement::None,
-        false => Confinement::Namespaces,
+    let mode = match (in_force.is_bare(), in_force.landlock) {
+        (false, _) => Confinement::Namespaces,
+        (true, Some(_)) => Confinement::Rules,
+        (true, None) => Confinement::None,
     };
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path_text(path)).collect();
     let Limits { processes, file_size, memory, cpu, tmpfs, .. } = in_force.limits;
@@ -251,6 +252,7 @@ fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
         limits: LimitsDoc { processes, file_size, memory, cpu_ms: cpu.map(millis), tmpfs },
         landlock_abi: in_force.landlock,
         restrictions: restrictions.map(|one| one.as_str().to_owned()).collect(),
+        gaps: in_force.gaps().into_iter().map(str::to_owned).collect(),
     }
 }
 
