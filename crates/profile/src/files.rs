@@ -1,6 +1,7 @@
 //! Files of profiles: those that everybody has, the user's and the project's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
 
 use offshoot_vocabulary::{Demand, FileAccess, Network};
 use serde::Deserialize;
@@ -262,6 +263,20 @@ impl Text {
         if let Some(path) = self.show.iter().chain(&self.hide).find(|path| !is_place(path)) {
             let message = format!(
                 "profile {name}: \"{}\" is no place; write an absolute path, `~/NAME` or `$VARIABLE/NAME`",
+                path.escape_debug()
+            );
+            return Err(ProfileError::new(file, message));
+        }
+        // What watches a command looks into them.
+        let is_needed = |path: &&String| {
+            let path = Path::new(path.as_str());
+            path.components().any(|part| part == Component::ParentDir)
+                || ["/proc", "/dev"].iter().any(|needed| path.starts_with(needed))
+                || path == Path::new("/")
+        };
+        if let Some(path) = self.hide.iter().find(is_needed) {
+            let message = format!(
+                "profile {name}: \"{}\" cannot be hidden; nothing in /proc and /dev can, and no path with `..`",
                 path.escape_debug()
             );
             return Err(ProfileError::new(file, message));

@@ -76,6 +76,8 @@ pub(crate) struct Script {
     pub(crate) tmpfs_size: Option<CString>,
     /// What is to be written where about watching files.
     pub(crate) inotify: Vec<(CString, CString)>,
+    /// The same about semaphores, queues and segments of memory, which no limit of processes counts.
+    pub(crate) shared: Vec<(CString, CString)>,
     pub(crate) walls: Walls,
     /// There are no namespaces.
     pub(crate) bare: bool,
@@ -220,6 +222,7 @@ impl Script {
             limits: spec.limits,
             tmpfs_size: spec.limits.tmpfs.map(number).transpose()?,
             inotify: spec.limits.inotify.as_ref().map(inotify).transpose()?.unwrap_or_default(),
+            shared: SHARED.iter().map(shared).collect::<Result<_>>()?,
             walls: spec.walls,
             bare: bare.is_some(),
             readable: bare.map(|_| readable(spec)).transpose()?.unwrap_or_default(),
@@ -352,6 +355,15 @@ fn inotify(limit: &InotifyLimit) -> Result<Vec<(CString, CString)>> {
         Ok((c_path(Path::new(&path))?, number(limit)?))
     });
     written.into_iter().collect()
+}
+
+/// How much the namespace of a command holds of what outlives processes: enough for databases, and a few MiB of the kernel's own memory.
+const SHARED: [(&str, &str); 3] =
+    [("sem", "32000 64000 500 1024"), ("msgmni", "1024"), ("shmmni", "256")];
+
+fn shared((name, value): &(&str, &str)) -> Result<(CString, CString)> {
+    let path = Path::new("/proc/sys/kernel").join(name);
+    Ok((c_path(&path)?, c_string(OsStr::new(value), "a number")?))
 }
 
 fn number(number: u64) -> Result<CString> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
@@ -67,6 +67,75 @@ fn links_and_other_homes_of_vaults_lead_nowhere() {
     place.write("look.sh", text);
     let seen = printed(&place.run(["exec", "-w", "look", "--", "sh", "look.sh"]));
     assert!(!seen.contains("the-key"), "{seen}");
+}
+
+/// Variables that were given with a command name no place to look at, however a tool reads them.
+#[needs(UserNamespace)]
+#[test]
+fn a_variable_of_a_command_shows_nothing() {
+    let (place, user) = (place(), User::new());
+    give_away(place.path());
+    let home = place.path().display().to_string();
+    let keys = place.path().join(".ssh").display().to_string();
+    for (name, value) in [
+        ("CCACHE_DIR", keys.as_str()),
+        ("npm_config_cache", &keys),
+        ("PIP_CACHE_DIR", &keys),
+        ("GOCACHE", &keys),
+        ("CARGO_HOME", &keys),
+        ("PATH", &keys),
+        ("CCACHE_DIR", &home),
+        ("CCACHE_DIR", "/etc"),
+        ("XDG_CACHE_HOME", &home),
+    ] {
+        let variable = format!("{name}={value}");
+        let steal = ["exec", "-w", "look", "-e", &variable, "--", "/bin/sh", "steal.sh"];
+        for stolen in [printed(&place.run(steal)), printed(&user.run(&place, &steal))] {
+            assert!(!stolen.contains("the-key") && !stolen.contains("root:"), "{name}: {stolen}");
+        }
+    }
+}
+
+/// A list of stores to borrow from is a repository's own, and no file of the project.
+#[needs(UserNamespace, "git")]
+#[test]
+fn a_file_of_the_project_opens_no_other_repository() {
+    let place = place();
+    let other = place.path().join("other");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.env_clear().envs(place.environment()).arg("-C").arg(&other).args([
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.com",
+        ]);
+        assert!(command.args(arguments).output().unwrap().status.success());
+    };
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("private"), "the-key\n").unwrap();
+    for arguments in
+        [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "a"], &["repack", "-adq"]]
+    {
+        git(arguments);
+    }
+    let stores = other.join(".git/objects");
+    let text = format!("{}\n", stores.display());
+    let look = format!(
+        "ls {}; git init -q /tmp/g && cd /tmp/g && GIT_ALTERNATE_OBJECT_DIRECTORIES={} git cat-file --batch-all-objects --batch",
+        stores.display(),
+        stores.display()
+    );
+    place.write("look.sh", look);
+    place.write("objects/info/alternates", &text);
+    let seen = |options: &[&str]| {
+        printed(&place.run([&["exec", "-w", "look"], options, &["--", "sh", "look.sh"]].concat()))
+    };
+    assert!(!seen(&[]).contains("the-key"));
+    // A repository of the folder's own is obeyed, but for who wants the system alone.
+    place.write(".git/objects/info/alternates", &text);
+    assert!(seen(&[]).contains("the-key"));
+    assert!(!seen(&["--sandbox", "strict"]).contains("the-key"));
 }
 
 #[needs(UserNamespace)]

@@ -61,6 +61,10 @@ fn mistakes_are_named() {
     );
     assert!(message("[profile.a]\nfrom = \"b\"").contains("there is no profile \"b\""));
     assert!(message("\n\n[profile.a]\nfiles = \"all\"").starts_with("sandbox.toml: line 4: "));
+    for place in ["/proc", "/proc/self", "/dev/null", "/", "/usr/../proc"] {
+        let text = format!("[profile.a]\nhide = [\"{place}\"]");
+        assert!(message(&text).contains("cannot be hidden"), "{place}");
+    }
     assert!(message("[profile.a.walls]\nmoat = \"off\"").contains("moat"));
 }
 

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
 use rustix::io::Errno;
+use rustix::process::Resource;
 
 use super::descriptors::socket;
 use super::step::{Failure, Step, step};
@@ -119,9 +120,13 @@ fn tell_of_renames(filter: &Filter, buffer: &mut Buffer) -> Result<(), Errno> {
 fn set_limits(limits: &Limits) -> Result<(), Errno> {
     // A crash leaves no dump of memory among the files.
     sys::set_limit(libc::RLIMIT_CORE, 0, Some(0))?;
-    if let Some(open_files) = limits.open_files {
-        sys::set_limit(libc::RLIMIT_NOFILE, open_files, None)?;
-    }
+    // Descriptors on their way through sockets are counted for each user against this: what a command does not get stays for the user's others.
+    const ENOUGH: u64 = 4096;
+    let most = rustix::process::getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    let half = (most / 2).max(ENOUGH).min(most);
+    let usual = rustix::process::getrlimit(Resource::Nofile).current.unwrap_or(half);
+    let wanted = limits.open_files.unwrap_or(usual.min(half));
+    sys::set_limit(libc::RLIMIT_NOFILE, wanted, Some(half.max(wanted)))?;
     // The init is one of its user's processes in this namespace. It ends what uses too much time of all; this is for the case that it cannot.
     let seconds = limits.cpu.map(|cpu| cpu.as_secs().saturating_add(2));
     let both = [

@@ -42,6 +42,9 @@ pub(super) struct Made {
 /// Makes everything that the command will see.
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     // Here /proc is the host's still, and can be written.
+    for (path, limit) in &script.shared {
+        let _older_kernel = overwrite(path, limit).is_err();
+    }
     let inotify = script.inotify.iter().all(|(path, limit)| overwrite(path, limit).is_ok());
     let mut caches = caches::kept(script);
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;

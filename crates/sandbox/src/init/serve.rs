@@ -367,9 +367,13 @@ enum Wait {
 /// does not know have no number in it. What the command sends is its own affair. Without namespaces everybody has a number, and Landlock keeps the command
 /// from signalling this process.
 fn asks_from_outside(report: &[u8; 128], bare: bool) -> bool {
+    const CODE: usize = 8;
     const SENDER: usize = 12;
     let number = |at: usize| report[at..].first_chunk().map(|bytes| i32::from_ne_bytes(*bytes));
-    number(0) == Some(libc::SIGTERM) && (bare || number(SENDER) == Some(0))
+    // Whoever writes the report of a signal by themselves can write any sender into it, and not that it was a plain one.
+    number(0) == Some(libc::SIGTERM)
+        && number(CODE) == Some(libc::SI_USER)
+        && (bare || number(SENDER) == Some(0))
 }
 
 /// How many processes and threads this namespace has had beside the init. Their numbers go up from 2, and the last one given

@@ -3,11 +3,12 @@
 
 use std::ffi::{CStr, CString};
 use std::io::Write;
-use std::os::fd::BorrowedFd;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use offshoot_vocabulary::ResourceLimit;
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
 use super::bare::each_process;
@@ -20,6 +21,8 @@ use crate::sys;
 /// How often it looks, and how often once half of a limit is used.
 const SELDOM: Duration = Duration::from_millis(200);
 const OFTEN: Duration = Duration::from_millis(20);
+/// So often in a row nothing needs to be found out.
+const MOST_BLIND: u32 = 5;
 /// What a file in memory takes beside its bytes.
 const FILE: u64 = 1024;
 
@@ -30,6 +33,8 @@ pub(super) struct Watch<'a> {
     home: Option<&'a CStr>,
     /// None where nothing is limited.
     next: Option<Instant>,
+    /// How often in a row nothing could be found out.
+    blind: u32,
     /// What was reached first.
     pub(super) reached: Option<ResourceLimit>,
 }
@@ -54,6 +59,7 @@ impl<'a> Watch<'a> {
             private: &script.private,
             home: script.home.as_deref(),
             next: limited.then(|| Instant::now() + SELDOM),
+            blind: 0,
             reached: None,
         }
     }
@@ -76,9 +82,19 @@ impl<'a> Watch<'a> {
         if self.next.is_none_or(|next| Instant::now() < next) {
             return;
         }
-        // What cannot be read cannot be held to anything; the next time it can.
-        let used = self.used().unwrap_or_default();
         let Limits { processes, memory, cpu, .. } = self.limits;
+        let used = match self.used() {
+            Ok(used) => {
+                self.blind = 0;
+                used
+            }
+            // Now and then something cannot be read. Whoever can never be looked at is held to nothing.
+            Err(_) if self.blind < MOST_BLIND => {
+                self.blind += 1;
+                Used::default()
+            }
+            Err(_) => Used { processes: u64::MAX, memory: u64::MAX, cpu: Duration::MAX },
+        };
         let shares = [
             (ResourceLimit::Processes, share(used.processes, processes)),
             (ResourceLimit::Memory, share(used.memory, memory)),
@@ -112,25 +128,55 @@ impl<'a> Watch<'a> {
         let ended = sys::children_usage();
         used.cpu += Duration::from_micros(ended.user_micros + ended.system_micros);
         let Some(limit) = self.limits.memory else { return Ok(used) };
-        let files = self.in_files();
+        let files = self.in_files() + in_segments();
         // What processes share was counted for each of them. To tell exactly takes longer.
         if used.memory + files > limit {
             used.memory = count(exact_memory)?.memory;
         }
         used.memory += files;
+        // Buffers of sockets and files without a name are nobody's in particular. They are not to use up the machine either.
+        if is_machine_used_up() {
+            used.memory = u64::MAX;
+        }
         Ok(used)
     }
 
     /// Bytes in files that are memory.
     fn in_files(&self) -> u64 {
         let private = self.private.iter().map(CString::as_c_str);
-        let places = private.chain(self.home).chain([c"/dev/shm"]);
+        let places = private.chain(self.home).chain([c"/dev", c"/dev/shm"]);
         let used = places.filter_map(|path| rustix::fs::statvfs(path).ok()).map(|found| {
             let blocks = found.f_blocks.saturating_sub(found.f_bfree);
             let files = found.f_files.saturating_sub(found.f_ffree);
             blocks.saturating_mul(found.f_frsize).saturating_add(files.saturating_mul(FILE))
         });
         used.fold(0, u64::saturating_add)
+    }
+}
+
+/// Bytes in segments of memory that processes share by their numbers.
+fn in_segments() -> u64 {
+    const BYTES: usize = 15;
+    let mut space = [0; 64 * 1024];
+    let text = read_file(CWD, c"/proc/sysvipc/shm", &mut space).unwrap_or_default();
+    let bytes = text.split(|byte| *byte == b'\n').filter_map(|line| {
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.nth(BYTES - 1).and_then(number_of)
+    });
+    bytes.fold(0, u64::saturating_add)
+}
+
+/// Whether a fiftieth of the machine's memory is left, or less.
+fn is_machine_used_up() -> bool {
+    let mut space = [0; 4096];
+    let text = read_file(CWD, c"/proc/meminfo", &mut space).unwrap_or_default();
+    let of = |name: &[u8]| {
+        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))?;
+        number_of(line.trim_ascii().split(|byte| *byte == b' ').next()?)
+    };
+    match (of(b"MemTotal:"), of(b"MemAvailable:")) {
+        (Some(total), Some(left)) => left < total / 50,
+        _ => false,
     }
 }
 
@@ -215,8 +261,16 @@ fn stat(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option<()> {
     let mut space = [0; 1024];
     let stat = Stat::read(proc, process, &mut space)?;
     let ticks: u64 = (14..=17).filter_map(|number| stat.field(number)).sum();
-    used.processes += stat.field(20)?;
-    used.memory += stat.field(24)? * sys::page_size();
+    let (threads, mut pages) = (stat.field(20)?, stat.field(24)?);
+    used.processes += threads;
+    if pages == 0 && threads > 1 {
+        // Its first thread has ended, and the memory belongs to the others.
+        const RESIDENT: usize = 1;
+        let mut space = [0; 128];
+        let text = of_a_thread(proc, process, b"statm", &mut space).unwrap_or_default();
+        pages = text.split(|byte| *byte == b' ').nth(RESIDENT).and_then(number_of).unwrap_or(0);
+    }
+    used.memory += pages * sys::page_size();
     used.cpu += Duration::from_millis(ticks * 1000 / sys::ticks_per_second());
     Some(())
 }
@@ -224,7 +278,10 @@ fn stat(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option<()> {
 /// The memory of one process, what it shares by halves, thirds and so on.
 fn exact_memory(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option<()> {
     let mut space = [0; 2048];
-    let text = read(proc, process, b"smaps_rollup", &mut space)?;
+    let text = match read(proc, process, b"smaps_rollup", &mut space) {
+        Some(text) if !text.is_empty() => text,
+        _ => of_a_thread(proc, process, b"smaps_rollup", &mut space)?,
+    };
     let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Pss:"))?;
     let kib = number_of(line.trim_ascii().split(|byte| *byte == b' ').next()?)?;
     used.memory += kib * 1024;
@@ -235,6 +292,30 @@ pub(super) fn number_of(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+/// The same file of one of its threads that has memory.
+fn of_a_thread<'s>(
+    proc: BorrowedFd<'_>,
+    process: &[u8],
+    file: &[u8],
+    space: &'s mut [u8],
+) -> Option<&'s [u8]> {
+    let mut path = [0; 64];
+    let path = join(process, b"task", &mut path)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let threads = rustix::fs::openat(proc, path, flags, Mode::empty()).ok()?;
+    let mut names = [MaybeUninit::<u8>::uninit(); 1024];
+    let mut entries = RawDir::new(&threads, &mut names);
+    let mut length = 0;
+    while let Some(Ok(entry)) = entries.next() {
+        let name = entry.file_name().to_bytes();
+        if length == 0 && name.first().is_some_and(u8::is_ascii_digit) {
+            let text = read(threads.as_fd(), name, file, space).unwrap_or_default();
+            length = if text.starts_with(b"0 0 ") { 0 } else { text.len() };
+        }
+    }
+    space.get(..length)
+}
+
 fn read<'s>(
     proc: BorrowedFd<'_>,
     process: &[u8],
@@ -242,11 +323,18 @@ fn read<'s>(
     space: &'s mut [u8],
 ) -> Option<&'s [u8]> {
     let mut path = [0; 64];
-    let path = join(process, file, &mut path)?;
+    read_file(proc, join(process, file, &mut path)?, space)
+}
+
+/// As much of a file as there is room for.
+fn read_file<'s>(at: BorrowedFd<'_>, path: &CStr, space: &'s mut [u8]) -> Option<&'s [u8]> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(proc, path, flags, Mode::empty()).ok()?;
-    let got = rustix::io::read(&file, &mut *space).ok()?;
-    space.get(..got)
+    let file = rustix::fs::openat(at, path, flags, Mode::empty()).ok()?;
+    let mut length = 0;
+    while let Ok(got @ 1..) = rustix::io::read(&file, space.get_mut(length..)?) {
+        length += got;
+    }
+    space.get(..length)
 }
 
 /// The path of what belongs to a process.

@@ -62,6 +62,67 @@ time.sleep(20)";
     assert_eq!(outcome.in_force.limits.memory, Some(200 * MIB));
 }
 
+/// Memory that is in no process, or in one that seems to have ended.
+#[test]
+fn memory_has_no_hiding_place() {
+    const THREAD: &str = "
+import ctypes, os, threading, time
+def hold():
+    time.sleep(0.2)
+    block = b'x' * (300 << 20)
+    time.sleep(20)
+threading.Thread(target=hold).start()
+ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)";
+    const DEVICES: &str = "
+import time
+with open('/dev/fill', 'wb') as file:
+    for _ in range(300):
+        file.write(b'x' * (1 << 20))
+    file.flush()
+    time.sleep(20)";
+    const SEGMENT: &str = "
+import ctypes, time
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+libc.shmdt.argtypes = [ctypes.c_void_p]
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+segment = libc.shmget(0, ctypes.c_size_t(300 << 20), 0o1600)
+for at in range(0, 300, 20):
+    here = libc.shmat(segment, None, 0)
+    libc.memset(here + (at << 20), 1, 20 << 20)
+    libc.shmdt(here)
+time.sleep(20)";
+    for code in [THREAD, DEVICES, SEGMENT] {
+        let ended = python(memory(150 * MIB), code).ended;
+        assert_eq!(ended.limit_reached, Some(ResourceLimit::Memory), "{code}");
+        // The test can tell: there is enough for it.
+        let more = code.replace("sleep(20)", "sleep(0.5)");
+        assert_eq!(python(memory(2048 * MIB), &more).ended.limit_reached, None, "{code}");
+    }
+}
+
+/// What lies in the kernel's own memory is bounded for each namespace.
+#[test]
+fn semaphores_and_queues_are_few() {
+    let code = "
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+sets = sum(libc.semget(0, 32000, 0o1600) != -1 for _ in range(50))
+queues = sum(libc.msgget(0, 0o1600) != -1 for _ in range(5000))
+print(sets, queues)";
+    assert_eq!(python(Limits::default(), code).stdout, "2 1024\n");
+}
+
+/// What a command does not get of descriptors on their way stays for its user's others.
+#[test]
+fn half_of_the_descriptors_are_left_to_others() {
+    let code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE)[1])";
+    let inside: u64 = python(Limits::default(), code).stdout.trim().parse().unwrap();
+    let own = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let own = own.unwrap_or(u64::MAX);
+    assert_eq!(inside, (own / 2).max(4096).min(own));
+}
+
 /// What processes share is there once.
 #[test]
 fn memory_that_is_shared_counts_once() {

@@ -323,3 +323,24 @@ fn the_machines_part_of_sysfs_is_empty() {
     assert_ne!(outcome.stdout.trim(), "0");
     assert!(!outcome.in_force.restrictions.contains(&Restriction::MaskedSysfs));
 }
+
+/// A report of a signal that the command wrote itself is no request from outside, whoever it names as its sender.
+#[test]
+fn nobody_inside_asks_in_the_name_of_the_outside() {
+    let code = format!(
+        "
+import struct, time
+report = struct.pack('iiiIiI', 15, 0, -1, 0, 0, 0).ljust(128, b'\\0')
+space.raw = report.ljust(4096, b'\\0')
+print(call({}, 1, 15, address))
+time.sleep(0.3)
+print('still here')",
+        libc::SYS_rt_sigqueueinfo
+    );
+    // Landlock refuses the signal; without it the init reads it, and knows better.
+    for (walls, sent) in [(all(), "EPERM"), (Walls { landlock: Demand::Off, ..all() }, "ok")] {
+        let outcome = attack(walls, &code);
+        assert_eq!(outcome.stdout, format!("{sent}\nstill here\n"), "{}", outcome.stderr);
+        assert_eq!((outcome.ended.status, outcome.ended.interrupted), (Status::Exited(0), false));
+    }
+}

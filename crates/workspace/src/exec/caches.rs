@@ -8,6 +8,7 @@ use offshoot_sandbox::{CacheMount, Overlay, UpperDirectories};
 use offshoot_vault::{CacheEntry, CacheUse, CacheWish, Tidied, Vault, VaultError};
 
 use super::request::ExecutionRequest;
+use super::sight::Viewer;
 use crate::cache::{CacheRules, KNOWN, KnownCache};
 
 /// The mode of a cache that the host does not have.
@@ -28,6 +29,8 @@ pub(super) struct CacheQuestion<'a> {
     pub(super) vault: &'a Vault,
     pub(super) rules: &'a CacheRules,
     pub(super) request: &'a ExecutionRequest,
+    /// Whose caches they are.
+    pub(super) viewer: &'a Viewer,
     /// What the command writes to caches is kept. Others see what the vault has, and what they write is thrown away.
     pub(super) writes: bool,
     /// Directories that are somebody else's business: workspaces, and what is hidden.
@@ -91,7 +94,9 @@ impl CacheQuestion<'_> {
         let only_if_kept = !self.writes;
         let mode = found.as_ref().map_or(USUAL_MODE, |found| found.mode() & 0o7777);
         let wish = CacheWish { name: known.name, mode, only_if_kept };
-        let host = found.map(|_| target.clone());
+        // A variable that was given with the command moves a cache to where its tool looks for it, and must not show what the host has there.
+        let is_own = self.viewer.cache(known).is_some_and(|own| own == path);
+        let host = found.filter(|_| is_own).map(|_| target.clone());
         Some(Wanted { wish, target, host })
     }
 }

@@ -38,6 +38,9 @@ use crate::resolve::Resolver;
 use crate::suggest::slip_of;
 use crate::workspace::{NewWorkspace, WorkspaceService};
 
+/// The group of the table that has stores of objects which the project's repositories borrow from.
+const BORROWED: &str = "borrowed";
+
 /// The variable that every command has: the name of its workspace.
 pub const INSIDE: &str = "OFFSHOOT_INSIDE";
 /// The variable beside it: the name of the vault.
@@ -133,7 +136,9 @@ impl<'a> ProxyRuntime<'a> {
         let profile = self.options.profiles.settle(execution.request)?;
         clearance.check(execution.request, &self.surroundings(&start, &folders, &profile))?;
         let mut sight = Sight::new(&profile, &self.options.viewer, &execution.request.show);
-        sight.add_borrowed_objects(&folders);
+        if profile.reads.contains(BORROWED) {
+            sight.add_borrowed_objects(&folders);
+        }
         quieten(execution.request, &execution.result);
         if execution.request.reach() == Network::None {
             give_up_at_once(&mut execution.request.environment);
@@ -163,7 +168,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.terminal = execution.request.terminal.is_some();
         let mounts = mounts.unwrap_or_default();
         if profile.caches {
-            sight.add_caches(&execution.request.environment, &mounts);
+            sight.add_caches(&self.options.viewer, &mounts);
         }
         let Execution { request, result } = execution;
         let ports = outlet.as_ref().map(Outlet::ports).unwrap_or_default();
@@ -271,7 +276,8 @@ impl<'a> ProxyRuntime<'a> {
         let elsewhere = folders.iter().chain(&self.options.hidden).chain(&result.mountpoint);
         let elsewhere = elsewhere.map(PathBuf::as_path).collect();
         let vault = self.vault;
-        let question = CacheQuestion { vault, rules, request, writes, elsewhere };
+        let viewer = &self.options.viewer;
+        let question = CacheQuestion { vault, rules, request, viewer, writes, elsewhere };
         caches::begin(&question).unwrap_or_else(|error| {
             result.warnings.push(format!("package caches were not used: {error}"));
             None

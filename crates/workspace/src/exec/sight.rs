@@ -13,7 +13,7 @@ use offshoot_host::read_regular;
 use offshoot_profile::{ALL, Group, Profile, Scrubbed, Tool, groups, scrub};
 use offshoot_sandbox::{CacheMount, Overlay, WrittenFile};
 
-use crate::cache::KNOWN;
+use crate::cache::{KNOWN, KnownCache};
 
 pub use explain::Explanation;
 
@@ -38,6 +38,14 @@ impl Viewer {
     fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.variables.iter().rev().find(|(set, _)| set == name);
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Where a cache is for the viewer; none where that is too much to show.
+    pub(super) fn cache(&self, known: &KnownCache) -> Option<PathBuf> {
+        let home = self.home.iter().map(|home| ("HOME".into(), home.clone().into_os_string()));
+        let others = self.variables.iter().filter(|(name, _)| name != "HOME").cloned();
+        let variables: Vec<(OsString, OsString)> = home.chain(others).collect();
+        known.path(&variables).filter(|path| !self.holds_home(path))
     }
 
     /// A place of a table as a path; none where its variable is not set.
@@ -131,13 +139,9 @@ impl Sight {
     }
 
     /// Shows the caches of the host that are not there as those of the vault.
-    pub(super) fn add_caches(
-        &mut self,
-        environment: &[(OsString, OsString)],
-        mounts: &[CacheMount],
-    ) {
+    pub(super) fn add_caches(&mut self, viewer: &Viewer, mounts: &[CacheMount]) {
         for known in KNOWN {
-            let path = known.path(environment).filter(|path| path.is_dir());
+            let path = viewer.cache(known).filter(|path| path.is_dir());
             let Some(path) = path.and_then(|path| path.canonicalize().ok()) else { continue };
             if !mounts.iter().any(|mount| mount.target == path) {
                 let source = Source::Group("caches", Some(known.name));
@@ -148,10 +152,13 @@ impl Sight {
 
     /// Shows the stores of objects that repositories in these folders of the host borrow from. What a workspace says about that does not count.
     pub(super) fn add_borrowed_objects(&mut self, folders: &[PathBuf]) {
-        let mut stores: Vec<PathBuf> = folders
-            .iter()
-            .flat_map(|folder| [folder.join(".git/objects"), folder.join("objects")])
-            .collect();
+        // What lies in a folder with a repository is a part of the project, which anybody may have written.
+        let store = |folder: &PathBuf| match folder.join(".git").symlink_metadata() {
+            Ok(_) => Some(folder.join(".git/objects")),
+            Err(_) if folder.join("HEAD").is_file() => Some(folder.join("objects")),
+            Err(_) => None,
+        };
+        let mut stores: Vec<PathBuf> = folders.iter().filter_map(store).collect();
         for _ in 0..MOST_LENDERS {
             let Some(store) = stores.pop() else { break };
             let Ok(text) = read_regular(&store.join("info/alternates"), LARGEST_COPY) else {
