@@ -8,7 +8,7 @@ use offshoot_policy::Policy;
 pub use offshoot_protocol::{Demand, FileAccess, Network, Visibility};
 pub use offshoot_workspace::{
     Explanation, Group, Profile, ProfileRules, Profiles, ProjectNarrowing, Seen, Sight, Source,
-    Viewer, Wall, check_hosts, groups,
+    Viewer, check_hosts, groups,
 };
 
 use crate::error::{Error, Result};

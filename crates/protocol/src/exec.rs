@@ -1,7 +1,7 @@
 //! The envelope of an exec: what was asked, what was decided, what happened and what changed.
 
 use offshoot_vocabulary::{
-    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
+    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network, RerunReason,
     ResourceLimit,
 };
 use schemars::JsonSchema;
@@ -173,6 +173,9 @@ pub struct ExecResultDoc {
     /// The limit that it reached: Offshoot or the kernel ended it for that, or it could not go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_reached: Option<ResourceLimit>,
+    /// That it was run a second time, and what became of the first; missing where it ran once. Everything else is about the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<RerunDoc>,
     /// Where what changed is.
     pub durability: Durability,
     /// How the workspace was made a directory.
@@ -234,6 +237,7 @@ impl ExecResultDoc {
             timed_out: false,
             interrupted: false,
             limit_reached: None,
+            rerun: None,
             durability: Durability::None,
             driver: None,
             sandbox: None,
@@ -262,6 +266,21 @@ impl ExecResultDoc {
 
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// The first of two runs of a command. It changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RerunDoc {
+    /// Why there was a second.
+    pub reason: RerunReason,
+    /// What the first returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How long the first took.
+    pub duration_ms: u64,
 }
 
 /// Output that is not kept.

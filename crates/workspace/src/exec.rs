@@ -4,6 +4,7 @@
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
+mod attempt;
 mod caches;
 mod check;
 pub(crate) mod clearance;

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use offshoot_sandbox::{CacheMount, Overlay, UpperDirectories};
 use offshoot_vault::{CacheEntry, CacheUse, CacheWish, Tidied, Vault, VaultError};
 
+use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
-use crate::cache::{CacheRules, KNOWN, KnownCache};
+use super::runtime::{Execution, ProxyRuntime};
+use crate::cache::{CacheRules, KNOWN, KnownCache, may_fetch};
 
 /// The mode of a cache that the host does not have.
 const USUAL_MODE: u32 = 0o755;
@@ -24,14 +26,14 @@ pub(super) struct ExecCaches {
 }
 
 /// What is asked of caches.
-pub(super) struct CacheQuestion<'a> {
-    pub(super) vault: &'a Vault,
-    pub(super) rules: &'a CacheRules,
-    pub(super) request: &'a ExecutionRequest,
+struct CacheQuestion<'a> {
+    vault: &'a Vault,
+    rules: &'a CacheRules,
+    request: &'a ExecutionRequest,
     /// What the command writes to caches is kept. Others see what the vault has, and what they write is thrown away.
-    pub(super) writes: bool,
+    writes: bool,
     /// Directories that are somebody else's business: workspaces, and what is hidden.
-    pub(super) elsewhere: Vec<&'a Path>,
+    elsewhere: Vec<&'a Path>,
 }
 
 /// A cache and where the command will see it.
@@ -42,8 +44,41 @@ struct Wanted {
     host: Option<PathBuf>,
 }
 
+impl ProxyRuntime<'_> {
+    /// Takes the caches into use that the command may need. Where that fails it runs without.
+    pub(super) fn caches(
+        &self,
+        execution: &mut Execution<'_>,
+        folders: &[PathBuf],
+    ) -> Option<ExecCaches> {
+        let rules = self.options.caches.as_ref().filter(|_| !self.vault.is_read_only())?;
+        let Execution { request, result } = execution;
+        let fetches = result.decision.as_ref().is_none_or(may_fetch);
+        let writes = !result.read_only && fetches;
+        let elsewhere = folders.iter().chain(&self.options.hidden).chain(&result.mountpoint);
+        let elsewhere = elsewhere.map(PathBuf::as_path).collect();
+        let vault = self.vault;
+        let question = CacheQuestion { vault, rules, request, writes, elsewhere };
+        begin(&question).unwrap_or_else(|error| {
+            result.warnings.push(format!("package caches were not used: {error}"));
+            None
+        })
+    }
+}
+
+/// Keeps what a command wrote to caches. It is recorded by now: what goes wrong here is a word in the answer.
+pub(super) fn keep_caches(caches: ExecCaches, result: &mut ExecutionResult) {
+    let in_place = result.in_force.as_ref().map(|force| force.caches.clone()).unwrap_or_default();
+    match caches.finish(&in_place) {
+        Ok(tidied) => result.warnings.extend(tidied.dropped.iter().map(|info| {
+            format!("cache {} was cleared: all caches took more than cache.max_size", info.name)
+        })),
+        Err(error) => result.warnings.push(format!("package caches were not kept: {error}")),
+    }
+}
+
 /// Takes the caches into use that a command may need; nothing where there is none.
-pub(super) fn begin(question: &CacheQuestion<'_>) -> Result<Option<ExecCaches>, VaultError> {
+fn begin(question: &CacheQuestion<'_>) -> Result<Option<ExecCaches>, VaultError> {
     let caches = question.vault.caches();
     let kept = caches.kept()?;
     let wanted = KNOWN.iter().filter_map(|known| question.wanted(known, &kept));

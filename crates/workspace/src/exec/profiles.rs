@@ -1,7 +1,7 @@
 //! The profiles that commands run by.
 
-use offshoot_profile::{Profile, Profiles, ProjectNarrowing, Wall};
-use offshoot_protocol::{Demand, FileAccess, Network};
+use offshoot_profile::{Profile, Profiles, ProjectNarrowing};
+use offshoot_protocol::{Demand, FileAccess, Network, Wall};
 use offshoot_sandbox::Walls;
 
 use super::request::ExecutionRequest;

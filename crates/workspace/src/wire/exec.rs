@@ -8,7 +8,7 @@ use offshoot_egress::{Connection, EgressReport, RefusedHost};
 use offshoot_protocol::{
     Confinement, ConnectionDoc, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc,
     ExecResultDoc, ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, RefusedHostDoc,
-    SandboxDoc, Text, TruncatedDoc,
+    RerunDoc, SandboxDoc, Text, TruncatedDoc,
 };
 use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_store::Id;
@@ -142,7 +142,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             stdout_bytes: result.stdout.dropped,
             stderr_bytes: result.stderr.dropped,
         },
-        readonly: request.read_only,
+        readonly: result.read_only,
         duration_ms: millis(result.duration),
         total_ms: millis(result.total),
         checkpoint: result.checkpoint.clone(),
@@ -156,6 +156,12 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         timed_out: result.timed_out,
         limit_reached: result.limit_reached,
         interrupted: result.interrupted,
+        rerun: result.rerun.map(|first| RerunDoc {
+            reason: first.reason,
+            exit_code: first.exit_code,
+            signal: first.signal,
+            duration_ms: millis(first.duration),
+        }),
         durability: match changed && result.after.is_some() {
             true => Durability::Flushed,
             false => Durability::None,
