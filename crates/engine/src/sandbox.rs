@@ -81,11 +81,10 @@ impl Offshoot {
             }
         }
         let exec = &self.config().exec;
-        let (nested_namespaces, io_uring) = (exec.nested_namespaces, exec.io_uring);
         let network = exec.net;
         let allow = Some(exec.allow.clone()).filter(|allow| !allow.is_empty());
         let allow = allow.into_iter().collect();
-        Ok(ProfileRules { profiles, narrowed, network, allow, nested_namespaces, io_uring })
+        Ok(ProfileRules { profiles, narrowed, network, allow })
     }
 
     /// The user's own file of profiles; none where the user has no folder for settings.

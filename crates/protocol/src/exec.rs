@@ -181,6 +181,12 @@ pub struct ExecResultDoc {
     /// How the workspace was made a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverName>,
+    /// The profile that it ran by, or was to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Whether that profile lets it see all of the host, as `none` does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfined: bool,
     /// What confined it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxDoc>,
@@ -240,6 +246,8 @@ impl ExecResultDoc {
             rerun: None,
             durability: Durability::None,
             driver: None,
+            profile: None,
+            unconfined: false,
             sandbox: None,
             usage: ExecUsageDoc::default(),
             network: None,

@@ -22,6 +22,7 @@ pub(crate) mod outlet;
 mod output;
 pub(crate) mod probe;
 pub(crate) mod profiles;
+mod program;
 mod prompt;
 mod quiet;
 pub(crate) mod refusal;

@@ -108,6 +108,8 @@ pub struct ExecutionResult {
     pub kept_bytes: u64,
     /// How many conflicts the workspace has to decide afterwards.
     pub conflicts: u64,
+    /// Why the machine's own program could not be executed: the command does not see it.
+    pub(crate) unseen_program: Option<String>,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -158,6 +160,7 @@ impl ExecutionResult {
             discarded: DiscardedFiles::default(),
             kept_bytes: 0,
             conflicts: 0,
+            unseen_program: None,
             warnings: Vec::new(),
             error: None,
             recoverable: false,

@@ -164,8 +164,11 @@ impl<'a> ProxyRuntime<'a> {
         let Ran { workspace, session, ended, caches, sight } =
             self.run_once_or_twice(execution, &scene, observer)?;
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
-        let home = self.options.viewer.home.as_ref().and_then(|home| home.canonicalize().ok());
-        let unseen = unseen::warning(&execution.result, &folders, (&sight, home.as_deref()));
+        let unseen = self.search(execution, &folders, &sight, |search| {
+            search
+                .failed()
+                .or_else(|| unseen::warning(search.result, &folders, (&sight, search.home)))
+        });
         execution.result.warnings.extend(unseen);
         execution.advance();
         observer.sealing();
@@ -209,6 +212,8 @@ impl<'a> ProxyRuntime<'a> {
             launched.inspect_err(|error| {
                 if not_executed(error).is_some() {
                     execution.result.state = State::Executing;
+                    execution.result.unseen_program =
+                        self.search(execution, folders, &sight, |search| search.unexecuted());
                 }
             })?;
         drop(collected);
@@ -479,7 +484,8 @@ impl<'a> ProxyRuntime<'a> {
             result.exit_code = Some(code.number().into());
         }
         let mut further = FurtherHints {
-            otherwise: absent_directory(&error, result),
+            otherwise: absent_directory(&error, result)
+                .or_else(|| result.unseen_program.take().map(Hint::from)),
             besides: waiting(&error).filter(|_| request.wait.is_none()),
             set_aside: None,
         };

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_mount::{After, Captured, MountError, MountSession};
 use offshoot_policy::Verdict;
+use offshoot_profile::Profile;
 use offshoot_protocol::{CheckpointMode, ExecState as State, PolicyDecision};
 use offshoot_sandbox::Ended;
 use offshoot_store::Id;
@@ -276,6 +277,9 @@ fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, 
     if let Some(verdict) = &result.decision {
         add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
         add("categories", verdict.categories.to_string().into());
+    }
+    if result.profile.as_ref().is_some_and(Profile::is_open) {
+        add("unconfined", true.into());
     }
     if let Some(first) = &result.rerun {
         add("rerun", first.reason.as_str().into());

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use offshoot_egress::{Connection, EgressReport, RefusedHost};
+use offshoot_profile::Profile;
 use offshoot_protocol::{
     Confinement, ConnectionDoc, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc,
     ExecResultDoc, ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, RefusedHostDoc,
@@ -167,6 +168,8 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             false => Durability::None,
         },
         driver: result.driver.map(|driver| driver.name()),
+        profile: result.profile.as_ref().map(|profile| profile.name.clone()),
+        unconfined: result.profile.as_ref().is_some_and(Profile::is_open),
         sandbox: result
             .in_force
             .as_ref()
