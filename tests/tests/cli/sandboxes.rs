@@ -170,11 +170,10 @@ fn programs_of_32_bits_end_and_are_named() {
     let text = "[profile.open]\nwalls = { seccomp = \"off\" }\n";
     fs::write(directory.join("sandbox.toml"), text).unwrap();
     let check = |run: &dyn Fn(&[&str]) -> Output| {
-        let old = |options: &[&str]| [&["exec", "-w", "old"], options, &["--", "./old"]].concat();
-        let output = run(&old(&[]));
+        let output = run(&["exec", "-w", "old", "--", "./old"]);
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         assert!(printed(&output).contains("old is a 32-bit program"), "{output:?}");
-        let output = run(&old(&["--sandbox", "open"]));
+        let output = run(&["exec", "-w", "old", "--sandbox", "open", "--", "./old"]);
         assert_eq!(output.status.code(), Some(4), "{output:?}");
     };
     check(&|arguments| place.run(arguments));
