@@ -11,15 +11,18 @@ use serde_json::{Value, json};
 const MISJUDGED: &[(&str, &str)] = &[
     ("git config diff.external ./evil", "git diff"),
     ("git config diff.external ./evil", "git diff --stat -p | head"),
-    ("git config diff.external ./evil", "git show --ext-diff HEAD"),
-    ("git config diff.external ./evil", "git log -p --ext-diff"),
+    ("git config diff.external ./evil", "git diff HEAD -- a"),
     ("git config diff.told.textconv ./evil; echo 'a diff=told' > .gitattributes", "git diff"),
     ("git config diff.told.textconv ./evil; echo 'a diff=told' > .gitattributes", "git show"),
     ("git config diff.told.textconv ./evil; echo 'a diff=told' > .gitattributes", "git log -p"),
     ("git config diff.told.textconv ./evil; echo 'a diff=told' > .gitattributes", "git blame a"),
     (
         "git config diff.told.textconv ./evil; echo 'a diff=told' > .gitattributes",
-        "git grep --textconv one",
+        "git stash show -p; git diff",
+    ),
+    (
+        "git config filter.f.process ./evil; git config filter.f.required true; echo 'a filter=f' > .gitattributes",
+        "git status",
     ),
     (
         "git config filter.f.clean ./evil; git config filter.f.required true; echo 'a filter=f' > .gitattributes",
@@ -29,7 +32,7 @@ const MISJUDGED: &[(&str, &str)] = &[
         "git config filter.f.clean ./evil; git config filter.f.required true; echo 'a filter=f' > .gitattributes",
         "git status",
     ),
-    ("git config gpg.program \"$PWD/evil\"; signed", "git log --show-signature"),
+    ("git config gpg.program \"$PWD/evil\"; git config log.showSignature true; signed", "git log"),
 ];
 
 /// Makes a repository with a file that differs from its only commit, and a commit with what looks like a signature.
@@ -101,7 +104,7 @@ fn what_writes_and_says_nothing_changes_nothing() {
     let user = User::new();
     for (setup, text) in MISJUDGED {
         let place = project(SILENT, setup);
-        let before = place.ok(["fs", "ls", "-R", "-w", "fix"]);
+        let before = place.ok(["diff", "-w", "fix"]);
         let check = |result: Value| {
             assert_eq!(result["decision"]["category"], "read_only", "{text}: {result}");
             assert_eq!(result["changed_files"], json!([]), "{text}: {result}");
@@ -109,10 +112,10 @@ fn what_writes_and_says_nothing_changes_nothing() {
             assert_eq!(result["sandbox"]["writable"], json!([]), "{result}");
         };
         check(result_of(&place.run(look(text))));
-        assert_eq!(place.ok(["fs", "ls", "-R", "-w", "fix"]), before, "{text}");
+        assert_eq!(place.ok(["diff", "-w", "fix"]), before, "{text}");
         give_away(place.path());
         check(result_of(&user.run(&place, &look(text))));
-        assert_eq!(user.ok(&place, &["fs", "ls", "-R", "-w", "fix"]), before, "{text}");
+        assert_eq!(user.ok(&place, &["diff", "-w", "fix"]), before, "{text}");
         // The test can tell: with a way to write, it does.
         let mut writes = vec!["exec", "--json", "-w", "fix", "--checkpoint", "always"];
         writes.extend(["--shell", text]);

@@ -484,8 +484,8 @@ impl<'a> ProxyRuntime<'a> {
             result.exit_code = Some(code.number().into());
         }
         let mut further = FurtherHints {
-            otherwise: absent_directory(&error, result)
-                .or_else(|| result.unseen_program.take().map(Hint::from)),
+            instead: result.unseen_program.take().map(Hint::from),
+            otherwise: absent_directory(&error, result),
             besides: waiting(&error).filter(|_| request.wait.is_none()),
             set_aside: None,
         };
