@@ -116,7 +116,7 @@ fn who_fails_for_want_of_a_program_is_told() {
     };
     program(&real.join("real"), "#!/bin/sh\necho ran\n");
     symlink(real.join("real"), tools.join("linked")).unwrap();
-    program(&tools.join("script"), &format!("#!{}\n", real.join("real").display()));
+    program(&tools.join("scripted-tool"), &format!("#!{}\n", real.join("real").display()));
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
     let run = |options: &[&str], words: &[&str]| {
         let arguments = [&["exec", "-w", "look"], options, &["--"], words].concat();
@@ -133,7 +133,7 @@ fn who_fails_for_want_of_a_program_is_told() {
         &["sh", "-c", "linked"],
         &["bash", "-c", "linked"],
         &[&absolute],
-        &["script"],
+        &["scripted-tool"],
     ] {
         let (code, said) = run(&[], words);
         assert_eq!(code, Some(127), "{words:?}: {said}");
@@ -301,7 +301,7 @@ fn no_walls_only_by_a_rule_that_says_so() {
     }
     assert_eq!(result["sandbox"]["network"], "host", "{result}");
     let id = result["exec"].as_str().unwrap();
-    assert!(place.ok(["show", id, "--json"]).contains("\"unconfined\": true"));
+    assert!(place.ok(["show", id, "--json"]).contains("\"unconfined\":true"));
     assert!(place.ok(["op", "log", "--json"]).contains("cat ../notes/plan.txt"));
     // What is recorded is decided again as what it was.
     let other = place.path().join("other.toml");
