@@ -28,6 +28,7 @@ mod quiet;
 pub(crate) mod refusal;
 pub(crate) mod request;
 pub(crate) mod runtime;
+mod scene;
 mod seal;
 pub(crate) mod service;
 pub(crate) mod sight;

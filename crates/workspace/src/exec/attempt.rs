@@ -1,23 +1,17 @@
 //! Running a command once, or a second time: what policy judged read-only runs on a read-only mount, and if it tries to write there it is
 //! run again with a checkpoint. So a wrong judgement changes nothing.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_mount::MountSession;
 use offshoot_profile::Profile;
 use offshoot_protocol::{CheckpointMode, Network, PolicyDecision, RerunReason};
-use offshoot_sandbox::{Ended, Room, Stdin, Stream};
-use offshoot_store::Id;
-use offshoot_vault::{Binding, WorkspaceRecord};
+use offshoot_sandbox::{Room, Stdin, Stream};
 
-use super::caches::ExecCaches;
 use super::envelope::{ExecutionResult, Rerun};
 use super::executor::ExecutionObserver;
-use super::outlet::Outlet;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
-use super::sight::Sight;
+use super::scene::{Ran, Scene};
 use crate::error::Result;
 
 /// How programs say that a file system is read-only (EROFS), by the C library, Node.js, Python and Rust.
@@ -30,33 +24,6 @@ const MESSAGE_END: &str = ": Read-only file system\n";
 /// What is said where a command could be run again, and was not.
 const TOO_MUCH_PRINTED: &str = "policy judged this command read-only, but it tried to write; it was not run again because it printed more than \
                                 exec.output_limit: --checkpoint always lets it write";
-
-/// What every run of one command has in common.
-#[derive(Debug)]
-pub(super) struct Scene<'r> {
-    pub(super) workspace: Id,
-    /// Where the command sees it.
-    pub(super) target: PathBuf,
-    /// The folders of the vault, on the host.
-    pub(super) folders: &'r [PathBuf],
-    pub(super) bindings: &'r [Binding],
-    pub(super) profile: &'r Profile,
-    /// What it sees of the host beside caches.
-    pub(super) sight: Sight,
-    pub(super) outlet: Option<Outlet>,
-}
-
-/// A command that ran.
-#[derive(Debug)]
-pub(super) struct Ran<'v> {
-    /// The workspace as it was before.
-    pub(super) workspace: WorkspaceRecord,
-    pub(super) session: MountSession<'v>,
-    pub(super) ended: Ended,
-    pub(super) caches: Option<ExecCaches>,
-    /// What it saw of the host.
-    pub(super) sight: Sight,
-}
 
 impl<'v> ProxyRuntime<'v> {
     /// Runs a command: on a read-only mount first if policy judged it read-only and a second run would do no harm.
@@ -188,6 +155,8 @@ impl ExecutionObserver for Resumed<'_> {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_store::Id;
+
     use super::*;
 
     #[derive(Default)]

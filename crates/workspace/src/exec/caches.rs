@@ -8,8 +8,8 @@ use offshoot_sandbox::{CacheMount, Overlay, UpperDirectories};
 use offshoot_vault::{CacheEntry, CacheUse, CacheWish, Tidied, Vault, VaultError};
 
 use super::envelope::ExecutionResult;
+use super::options::RuntimeOptions;
 use super::request::ExecutionRequest;
-use super::runtime::{Execution, ProxyRuntime};
 use crate::cache::{CacheRules, KNOWN, KnownCache, may_fetch};
 
 /// The mode of a cache that the host does not have.
@@ -44,26 +44,23 @@ struct Wanted {
     host: Option<PathBuf>,
 }
 
-impl ProxyRuntime<'_> {
-    /// Takes the caches into use that the command may need. Where that fails it runs without.
-    pub(super) fn caches(
-        &self,
-        execution: &mut Execution<'_>,
-        folders: &[PathBuf],
-    ) -> Option<ExecCaches> {
-        let rules = self.options.caches.as_ref().filter(|_| !self.vault.is_read_only())?;
-        let Execution { request, result } = execution;
-        let fetches = result.decision.as_ref().is_none_or(may_fetch);
-        let writes = !result.read_only && fetches;
-        let elsewhere = folders.iter().chain(&self.options.hidden).chain(&result.mountpoint);
-        let elsewhere = elsewhere.map(PathBuf::as_path).collect();
-        let vault = self.vault;
-        let question = CacheQuestion { vault, rules, request, writes, elsewhere };
-        begin(&question).unwrap_or_else(|error| {
-            result.warnings.push(format!("package caches were not used: {error}"));
-            None
-        })
-    }
+/// Takes the caches into use that a command may need, at `folders` and where it sees its workspace not. Where that fails it runs without.
+pub(super) fn take_caches(
+    (vault, options): (&Vault, &RuntimeOptions),
+    request: &ExecutionRequest,
+    result: &mut ExecutionResult,
+    folders: &[PathBuf],
+) -> Option<ExecCaches> {
+    let rules = options.caches.as_ref().filter(|_| !vault.is_read_only())?;
+    let fetches = result.decision.as_ref().is_none_or(may_fetch);
+    let writes = !result.read_only && fetches;
+    let elsewhere = folders.iter().chain(&options.hidden).chain(&result.mountpoint);
+    let elsewhere = elsewhere.map(PathBuf::as_path).collect();
+    let question = CacheQuestion { vault, rules, request, writes, elsewhere };
+    begin(&question).unwrap_or_else(|error| {
+        result.warnings.push(format!("package caches were not used: {error}"));
+        None
+    })
 }
 
 /// Keeps what a command wrote to caches. It is recorded by now: what goes wrong here is a word in the answer.

@@ -15,8 +15,7 @@ use offshoot_vault::{
 };
 use rustix::io::Errno;
 
-use super::attempt::{Ran, Scene};
-use super::caches::keep_caches;
+use super::caches::{keep_caches, take_caches};
 use super::check::{Start, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
@@ -30,6 +29,7 @@ use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::outlet::{OpenOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
+use super::scene::{Ran, Scene};
 use super::sight::Sight;
 use super::unseen;
 use crate::binding::git_warning;
@@ -195,7 +195,12 @@ impl<'a> ProxyRuntime<'a> {
         execution.advance();
         let Scene { folders, profile, outlet, .. } = scene;
         let wanted = self.wanted(execution, &workspace, scene)?;
-        let mut caches = if profile.caches { self.caches(execution, folders) } else { None };
+        let Execution { request, result } = execution;
+        let place = (self.vault, self.options);
+        let mut caches = match profile.caches {
+            true => take_caches(place, request, result, folders),
+            false => None,
+        };
         let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
