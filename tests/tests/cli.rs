@@ -72,6 +72,8 @@ mod home;
 mod inputs;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/judged.rs"]
+mod judged;
 #[path = "cli/maintenance.rs"]
 mod maintenance;
 #[path = "cli/merges.rs"]

@@ -99,7 +99,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn further(mut self, further: FurtherHints) -> Self {
-        self.hint = self.hint.or(further.otherwise);
+        self.hint = further.instead.or(self.hint).or(further.otherwise);
         if let Some(besides) = further.besides {
             self.hint = Some(self.hint.unwrap_or_default().and(besides));
         }

@@ -8,7 +8,7 @@ use offshoot_policy::Policy;
 pub use offshoot_protocol::{Demand, FileAccess, Network, Visibility};
 pub use offshoot_workspace::{
     Explanation, Group, Profile, ProfileRules, Profiles, ProjectNarrowing, Seen, Sight, Source,
-    Viewer, Wall, check_hosts, groups,
+    Viewer, check_hosts, groups,
 };
 
 use crate::error::{Error, Result};
@@ -81,11 +81,10 @@ impl Offshoot {
             }
         }
         let exec = &self.config().exec;
-        let (nested_namespaces, io_uring) = (exec.nested_namespaces, exec.io_uring);
         let network = exec.net;
         let allow = Some(exec.allow.clone()).filter(|allow| !allow.is_empty());
         let allow = allow.into_iter().collect();
-        Ok(ProfileRules { profiles, narrowed, network, allow, nested_namespaces, io_uring })
+        Ok(ProfileRules { profiles, narrowed, network, allow })
     }
 
     /// The user's own file of profiles; none where the user has no folder for settings.

@@ -171,10 +171,6 @@ pub struct ExecSettings {
     /// How much time of processors all of its processes may take together; zero for no limit.
     #[serde(with = "duration")]
     pub max_cpu: Duration,
-    /// Whether it may make namespaces of its own.
-    pub nested_namespaces: bool,
-    /// Whether it may use io_uring.
-    pub io_uring: bool,
     /// How many bytes it may add to its workspace; 0 for no limit.
     pub max_disk: u64,
 }
@@ -373,8 +369,6 @@ impl Default for ExecSettings {
             max_memory: 0,
             max_tmpfs: 0,
             max_cpu: Duration::ZERO,
-            nested_namespaces: false,
-            io_uring: false,
             max_disk: 0,
         }
     }

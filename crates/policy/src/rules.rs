@@ -17,7 +17,7 @@ use offshoot_vocabulary::CommandPart;
 use crate::context::Context;
 use crate::verdict::part::PartVerdict;
 use crate::verdict::remedy::Remedy;
-use built_in::{Opinion, built_in, effective};
+use built_in::{Opinion, counting};
 use facts::Facts;
 use layer_rules::LayerRules;
 use remedy::JudgeWords;
@@ -81,11 +81,12 @@ impl Rules {
     /// What the user's layer makes of what is built in, and what it says itself.
     fn widen(&self, facts: &Facts<'_>) -> (Opinion<'_>, Option<Opinion<'_>>) {
         let network = facts.context.network;
-        let stands = built_in(facts.categories, network);
+        let stands = built_in::stands(facts.categories, facts.context);
         let Some(said) = self.user.say(facts) else {
             let default = self.user.defaults.in_place(facts.categories, network);
             let own = self.user.defaults.strictest(facts.categories);
-            let may_widen = facts.judged.part != CommandPart::Unclear;
+            // To do without walls takes a rule that says so.
+            let may_widen = facts.judged.part != CommandPart::Unclear && !facts.context.unconfined;
             return match default {
                 Some(default) if may_widen || default.decision >= stands.decision => (default, own),
                 _ => (stands, own),
@@ -96,7 +97,7 @@ impl Rules {
             return (own, Some(own));
         }
         let Some(uncovered) = said.uncovered else { return (stands, Some(own)) };
-        let uncovered = built_in(effective(uncovered, facts.context), network);
+        let uncovered = built_in::stands(counting(uncovered, facts.context), facts.context);
         (own.stricter(uncovered), Some(own))
     }
 }

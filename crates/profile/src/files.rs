@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use offshoot_vocabulary::{Demand, FileAccess, Network};
+use offshoot_vocabulary::{Demand, FileAccess, Network, Wall};
 use serde::Deserialize;
 
-use crate::demand::{Demands, Wall};
+use crate::demand::Demands;
 use crate::error::ProfileError;
 use crate::profile::Profile;
 use crate::reads::groups;
@@ -174,7 +174,7 @@ fn everything() -> Profile {
         io_uring: true,
         walls: {
             let mut walls = Demands::default();
-            walls.set(&Wall::ALL.into_iter().map(|wall| (wall, Demand::Off)).collect());
+            walls.set(&Wall::ALL.iter().copied().map(|wall| (wall, Demand::Off)).collect());
             walls
         },
     }

@@ -13,7 +13,7 @@ mod profile;
 mod reads;
 mod scrub;
 
-pub use demand::{Demands, Wall};
+pub use demand::Demands;
 pub use error::ProfileError;
 pub use files::{Profiles, ProjectNarrowing};
 pub use profile::Profile;

@@ -1,7 +1,7 @@
 //! The envelope of an exec: what was asked, what was decided, what happened and what changed.
 
 use offshoot_vocabulary::{
-    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
+    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network, RerunReason,
     ResourceLimit,
 };
 use schemars::JsonSchema;
@@ -173,11 +173,20 @@ pub struct ExecResultDoc {
     /// The limit that it reached: Offshoot or the kernel ended it for that, or it could not go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_reached: Option<ResourceLimit>,
+    /// That it was run a second time, and what became of the first; missing where it ran once. Everything else is about the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<RerunDoc>,
     /// Where what changed is.
     pub durability: Durability,
     /// How the workspace was made a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverName>,
+    /// The profile that it ran by, or was to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Whether that profile lets it see all of the host, as `none` does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfined: bool,
     /// What confined it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxDoc>,
@@ -234,8 +243,11 @@ impl ExecResultDoc {
             timed_out: false,
             interrupted: false,
             limit_reached: None,
+            rerun: None,
             durability: Durability::None,
             driver: None,
+            profile: None,
+            unconfined: false,
             sandbox: None,
             usage: ExecUsageDoc::default(),
             network: None,
@@ -262,6 +274,21 @@ impl ExecResultDoc {
 
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// The first of two runs of a command. It changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RerunDoc {
+    /// Why there was a second.
+    pub reason: RerunReason,
+    /// What the first returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How long the first took.
+    pub duration_ms: u64,
 }
 
 /// Output that is not kept.

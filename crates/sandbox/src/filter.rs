@@ -8,7 +8,7 @@ mod calls;
 use crate::spec::Spec;
 use crate::sys::seccomp::architecture::NATIVE;
 use crate::walls::Walls;
-use calls::{BARRED, NEVER_MADE, OWN_NAMESPACES, RINGS, SHARED, TOLD};
+use calls::{BARRED, LAST_WORDS, NEVER_MADE, OWN_NAMESPACES, RINGS, SHARED, TOLD};
 use offshoot_vocabulary::{Demand, Network};
 
 /// A program for the kernel.
@@ -56,10 +56,10 @@ impl Filter {
             rules.extend(TOLD.iter().map(|call| (*call, vec![give(libc::SECCOMP_RET_USER_NOTIF)])));
         }
         rules.sort_by_key(|(call, _)| *call);
-        let foreign =
-            if refuses { libc::SECCOMP_RET_KILL_PROCESS } else { libc::SECCOMP_RET_ALLOW };
-        let mut code =
-            vec![load(ARCHITECTURE_AT), equal(NATIVE, 1, 0), give(foreign), load(NUMBER_AT)];
+        let foreign = if refuses { last_words() } else { vec![give(ALLOW)] };
+        let mut code = vec![load(ARCHITECTURE_AT), equal(NATIVE, foreign.len() as u8, 0)];
+        code.extend(foreign);
+        code.push(load(NUMBER_AT));
         if cfg!(target_arch = "x86_64") && refuses {
             code.extend([at_least(X32, 0, 1), give(errno(libc::ENOSYS))]);
         }
@@ -70,6 +70,16 @@ impl Filter {
     pub(crate) fn code(&self) -> &[libc::sock_filter] {
         &self.0
     }
+}
+
+/// Programs of 32 bits have calls with other numbers, which no rule knows. They can say so and end: without a way to end, some would try
+/// for ever.
+fn last_words() -> Vec<libc::sock_filter> {
+    let mut steps = vec![load(NUMBER_AT)];
+    let is_last = |at: usize| equal(LAST_WORDS[at], (LAST_WORDS.len() - at) as u8, 0);
+    steps.extend((0..LAST_WORDS.len()).map(is_last));
+    steps.extend([give(errno(libc::ENOSYS)), give(ALLOW)]);
+    steps
 }
 
 /// The number of a call, and what is done about it: steps that end with an answer.

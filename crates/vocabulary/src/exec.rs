@@ -32,6 +32,14 @@ words! {
 }
 
 words! {
+    /// Why a command was run a second time.
+    pub enum RerunReason {
+        /// Policy judged it read-only, so it ran on a read-only mount, where it tried to write.
+        WroteToReadOnly = "wrote_to_read_only",
+    }
+}
+
+words! {
     /// A way to make a state of files a directory.
     pub enum DriverName {
         /// The kernel stacks the layers; changes are what it writes into the topmost directory.
@@ -173,6 +181,28 @@ words! {
         Rules = "rules",
         /// Nothing: it has no namespace of its own.
         None = "none",
+    }
+}
+
+words! {
+    /// Something that confines a command.
+    pub enum Wall {
+        /// Namespaces, and the mounts in them. Without, rules of Landlock and the filter of calls alone keep the command in.
+        Namespaces = "namespaces",
+        /// A `/proc` of its own processes alone.
+        OwnProc = "own_proc",
+        /// Rules of the kernel's Landlock beneath the mounts.
+        Landlock = "landlock",
+        /// System calls that no build needs are refused.
+        Seccomp = "seccomp",
+        /// Keys of the caller's session are out of reach.
+        Keyring = "keyring",
+        /// The caller's further groups are dropped.
+        Groups = "groups",
+        /// Root has ids that nobody has outside.
+        OwnIds = "own_ids",
+        /// What of `/sys` tells of the whole machine is empty.
+        Sysfs = "sysfs",
     }
 }
 

@@ -15,7 +15,7 @@ mod word;
 pub use change::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc, PieceKindDoc, SkipCode};
 pub use exec::{
     AbandonedWork, CheckpointMode, Confinement, Demand, DriverChoice, DriverName, Durability,
-    ExecState, FileAccess, HomeView, Network, ResourceLimit, Visibility,
+    ExecState, FileAccess, HomeView, Network, RerunReason, ResourceLimit, Visibility, Wall,
 };
 pub use exit_code::ExitCode;
 pub use merge::{

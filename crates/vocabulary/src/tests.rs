@@ -80,7 +80,9 @@ fn words_are_the_same_everywhere() {
     check::<HomeView>();
     check::<Visibility>();
     check::<ProjectRule>();
+    check::<RerunReason>();
     check::<ResourceLimit>();
+    check::<Wall>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();
     check::<Network>();
@@ -102,5 +104,5 @@ fn words_are_the_same_everywhere() {
 #[test]
 fn an_unknown_word_is_told_with_those_that_are_known() {
     let error = "hots".parse::<Network>().expect_err("no network");
-    assert_eq!(error.to_string(), "\"hots\" is not one of none, host");
+    assert_eq!(error.to_string(), "\"hots\" is not one of none, proxy, host");
 }

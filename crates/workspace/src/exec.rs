@@ -4,6 +4,7 @@
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
+mod attempt;
 mod bare;
 mod caches;
 mod check;
@@ -22,11 +23,13 @@ pub(crate) mod outlet;
 mod output;
 pub(crate) mod probe;
 pub(crate) mod profiles;
+mod program;
 mod prompt;
 mod quiet;
 pub(crate) mod refusal;
 pub(crate) mod request;
 pub(crate) mod runtime;
+mod scene;
 mod seal;
 pub(crate) mod service;
 pub(crate) mod sight;

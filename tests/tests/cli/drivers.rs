@@ -110,7 +110,7 @@ fn a_home_that_is_an_overlay_itself_falls_back_to_copies() {
 #[test]
 fn a_driver_that_is_asked_for_does_not_become_another() {
     let place = demo();
-    let script = "exec \"$1\" exec --json --driver overlay -- true";
+    let script = "exec \"$1\" exec --json --driver overlay -- touch x";
     let output = on_an_overlay(&place, script);
     assert_eq!(output.status.code(), Some(125));
     let refused = document_of(&output);

@@ -260,7 +260,8 @@ fn an_interrupt_ends_the_command_and_keeps_its_changes() {
 fn the_envelope_says_what_was_in_force() {
     let place = demo_vault();
     let sandbox = |options: &[&str]| {
-        let arguments = [&["-w", "fix"], options, &["--", "true"]].concat();
+        // One that policy judged read-only would have its workspace so.
+        let arguments = [&["-w", "fix"], options, &["--", "sh", "-c", "\"$0\"", "true"]].concat();
         envelope(&place, &arguments)["result"]["sandbox"].clone()
     };
     let has = |sandbox: &Value, list: &str, word: &str| {

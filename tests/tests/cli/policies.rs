@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 
 use insta::assert_snapshot;
-use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, with_json};
 use serde_json::Value;
 
@@ -500,22 +499,6 @@ fn policies_for_programs() {
     place.write("wide.toml", rule("allow", r#"["git", "push"]"#));
     transcript.json(&["policy", "replay", "wide.toml"]);
     assert_snapshot!(transcript.finish());
-}
-
-#[needs("git")]
-#[test]
-fn what_was_taken_for_reading_and_wrote_can_be_taken_back() {
-    let place = project();
-    // The repository's own settings make it write, and no text shows them.
-    let setup = "git init -q .; git add a; printf '#!/bin/sh\\necho surprise > surprise\\n' > show.sh; chmod +x show.sh; \
-        git config diff.external ./show.sh; echo two > a";
-    place.ok(["exec", "-w", "fix", "--shell", setup]);
-    let envelope = exec(&place, 0, &["-w", "fix", "--", "git", "diff"]);
-    assert_eq!(decision(&envelope), "allow");
-    assert_eq!(envelope["result"]["changed_files"].as_array().unwrap().len(), 1, "{envelope}");
-    assert!(envelope["result"]["checkpoint"].is_string(), "{envelope}");
-    let warnings = envelope["result"]["warnings"].to_string();
-    assert!(warnings.contains("only reads"), "{warnings}");
 }
 
 /// A search path that leads into the workspace finds programs that commands brought there, so nothing found by it only reads.

@@ -1,7 +1,7 @@
 //! What commands may read, reach and use: profiles, who may change them, and what commands are told.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -170,6 +170,134 @@ fn who_fails_for_want_of_a_file_is_told() {
     assert!(!told.contains("is there"), "{told}");
 }
 
+/// A program that the machine has is named, with what shows it.
+#[needs(UserNamespace)]
+#[test]
+fn who_fails_for_want_of_a_program_is_told() {
+    let place = place();
+    let (tools, real) = (place.path().join(".local/bin"), place.path().join("elsewhere"));
+    for directory in [&tools, &real] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    let program = |path: &Path, text: &str| {
+        fs::write(path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program(&real.join("real"), "#!/bin/sh\necho ran\n");
+    symlink(real.join("real"), tools.join("linked")).unwrap();
+    program(&tools.join("scripted-tool"), &format!("#!{}\n", real.join("real").display()));
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+    let run = |options: &[&str], words: &[&str]| {
+        let arguments = [&["exec", "-w", "look"], options, &["--"], words].concat();
+        let output = place.command(arguments).env("PATH", &path).output().unwrap();
+        (output.status.code(), printed(&output))
+    };
+    let show = real.display().to_string();
+    let told = format!(
+        "{show}/real is there, but commands do not see it: --show {show} shows it to one, `show = [\"{show}\"]` in a profile to all"
+    );
+    let absolute = format!("{show}/real");
+    for words in [
+        &["linked"][..],
+        &["sh", "-c", "linked"],
+        &["bash", "-c", "linked"],
+        &[&absolute],
+        &["scripted-tool"],
+    ] {
+        let (code, said) = run(&[], words);
+        assert_eq!(code, Some(127), "{words:?}: {said}");
+        assert!(said.contains(&told), "{words:?}: {said}");
+        let (code, said) = run(&["--show", &show], words);
+        assert_eq!((code, said.contains("ran\n")), (Some(0), true), "{words:?}: {said}");
+    }
+    let (code, said) = run(&["--sandbox", "strict"], &["linked"]);
+    assert_eq!(code, Some(127), "{said}");
+    assert!(said.contains("profile strict does not show it to commands"), "{said}");
+    for words in [&["no-such-program"][..], &["sh", "-c", "no-such-program"]] {
+        let (code, said) = run(&[], words);
+        assert_eq!((code, said.contains("is there")), (Some(127), false), "{said}");
+    }
+}
+
+/// Calls of programs of 32 bits have other numbers, and none is made.
+#[needs(UserNamespace, Calls32, "gcc")]
+#[test]
+fn programs_of_32_bits_end_and_are_named() {
+    let place = place();
+    // Does it have a number (20)? It says so by how it ends (1).
+    place.write(
+        "old.c",
+        "void _start(void) { int r; __asm__ volatile(\"int $0x80\" : \"=a\"(r) : \"a\"(20));
+         __asm__ volatile(\"int $0x80\" : : \"a\"(1), \"b\"(r > 0 ? 4 : r == -38 ? 3 : 2)); }",
+    );
+    let mut build = Command::new("gcc");
+    build.args(["-m32", "-nostdlib", "-static", "-o", "old", "old.c"]);
+    assert!(build.current_dir(place.project()).status().unwrap().success());
+    let user = User::new();
+    let directory = place.path().join(".config/offshoot");
+    fs::create_dir_all(&directory).unwrap();
+    let text = "[profile.open]\nwalls = { seccomp = \"off\" }\n";
+    fs::write(directory.join("sandbox.toml"), text).unwrap();
+    let check = |run: &dyn Fn(&[&str]) -> Output| {
+        let output = run(&["exec", "-w", "old", "--", "./old"]);
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(printed(&output).contains("old is a 32-bit program"), "{output:?}");
+        let output = run(&["exec", "-w", "old", "--sandbox", "open", "--", "./old"]);
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+    };
+    check(&|arguments| place.run(arguments));
+    give_away(place.path());
+    check(&|arguments| user.run(&place, arguments));
+}
+
+/// Only what breaks rules of its own is ended for a system call, and it is told why.
+#[needs(UserNamespace)]
+#[test]
+fn who_is_ended_for_a_system_call_is_told() {
+    let said = printed(&place().run(["exec", "-w", "look", "--", "sh", "-c", "kill -SYS $$"]));
+    assert!(said.contains("ended for a system call that is not allowed (SIGSYS)"), "{said}");
+}
+
+/// What a profile covers is not there, and a profile without package caches has none: as root and as an ordinary user.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn profiles_hide_places_and_leave_caches_out() {
+    let (place, user) = (place(), User::new());
+    let npm = place.path().join(".npm");
+    fs::create_dir(&npm).unwrap();
+    fs::write(npm.join("own"), "of the host").unwrap();
+    let directory = place.path().join(".config/offshoot");
+    fs::create_dir_all(&directory).unwrap();
+    let text = "[profile.covered]\nhide = [\"~/.cargo/bin\", \"/usr/share\"]\n[profile.uncached]\ncaches = false\n";
+    fs::write(directory.join("sandbox.toml"), text).unwrap();
+    // What it does is not known beforehand: it may fetch packages.
+    place.write(
+        "look.sh",
+        "ls ~/.cargo/bin /usr/share | wc -l; cat ~/.npm/own; echo x > ~/.npm/new; true",
+    );
+    let check = |run: &dyn Fn(&[&str]) -> Output| {
+        let look = |options: &[&str]| {
+            let start = ["exec", "--json", "-w", "look"];
+            let output = run(&[&start[..], options, &["--", "sh", "look.sh"]].concat());
+            let result = document_of(&output)["result"].clone();
+            let said = result["stdout"].as_str().unwrap().to_owned();
+            let caches = result["sandbox"]["caches"].as_array().map_or(0, Vec::len);
+            let (lines, rest) = said.split_once('\n').unwrap();
+            (lines.trim().parse::<u32>().unwrap(), rest.to_owned(), caches, result)
+        };
+        let (lines, rest, caches, result) = look(&[]);
+        assert!(lines > 5 && rest == "of the host" && caches > 0, "{result}");
+        let (lines, _, _, result) = look(&["--sandbox", "covered"]);
+        assert_eq!(lines, 0, "{result}");
+        assert!(result["sandbox"]["hidden"].to_string().contains("/usr/share"), "{result}");
+        let (lines, rest, caches, result) = look(&["--sandbox", "uncached"]);
+        assert!(lines > 5 && rest.is_empty() && caches == 0, "{result}");
+    };
+    check(&|arguments| place.run(arguments));
+    give_away(place.path());
+    check(&|arguments| user.run(&place, arguments));
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn profiles_are_told_apart() {
@@ -200,22 +328,64 @@ fn profiles_are_told_apart() {
     }
 }
 
-/// Without walls a command sees everything, so a person has to approve that.
+/// Without walls a command sees everything, so the user has to write down that it may.
 #[needs(UserNamespace)]
 #[test]
-fn no_walls_only_with_an_approval() {
+fn no_walls_only_by_a_rule_that_says_so() {
     let place = place();
     let open =
         ["exec", "-w", "look", "--sandbox", "none", "--json", "--", "cat", "../notes/plan.txt"];
-    let result = document_of(&place.run(open))["result"].clone();
-    assert_eq!(result["state"], "pending_approval", "{result}");
-    // A rule about the program says nothing about walls.
-    let rules = place.path().join("rules.toml");
-    let text = "version = 1\n[[rule]]\nname = \"open\"\ndecision = \"allow\"\nprefix = [\"cat\"]\nmatches = [\"cat a\"]\n";
-    fs::write(&rules, text).unwrap();
-    let mut ruled = place.command(open);
-    let output = ruled.env("OFFSHOOT_POLICY", &rules).output().unwrap();
-    assert_eq!(document_of(&output)["result"]["state"], "pending_approval", "{output:?}");
+    let (user, project) = (
+        place.path().join(".config/offshoot/policy.toml"),
+        place.project().join("offshoot-policy.toml"),
+    );
+    fs::create_dir_all(user.parent().unwrap()).unwrap();
+    let decided = |user: &Path, rule: &str| {
+        fs::write(user, format!("version = 1\n{rule}")).unwrap();
+        document_of(&place.run(open))["result"].clone()
+    };
+    let rule = |further: &str| {
+        format!(
+            "[[rule]]\nname = \"open\"\ndecision = \"allow\"\nprefix = [\"cat\"]\n{further}matches = [\"cat a\"]\n"
+        )
+    };
+    // A rule about the program says nothing about walls, and a project cannot take them away.
+    for (file, text) in [(&user, rule("")), (&project, rule("unconfined = true\n"))] {
+        let result = decided(file, &text);
+        assert_eq!(result["state"], "pending_approval", "{result}");
+        assert_eq!((&result["profile"], &result["unconfined"]), (&"none".into(), &true.into()));
+        let remedy = result["decision"]["remedy"]["rule"].as_str().unwrap();
+        assert!(remedy.contains("prefix = [\"cat\", \"../notes/plan.txt\"]"), "{remedy}");
+        assert!(remedy.contains("unconfined = true"), "{remedy}");
+    }
+    fs::remove_file(&project).unwrap();
+    let said = printed(&place.run(open.iter().filter(|word| **word != "--json")));
+    assert!(said.contains("unconfined = true"), "{said}");
+    let result = decided(&user, &rule("unconfined = true\n"));
+    assert_eq!((&result["state"], &result["stdout"]), (&"completed".into(), &"a plan\n".into()));
+    assert_eq!((&result["profile"], &result["unconfined"]), (&"none".into(), &true.into()));
+    let restrictions = result["sandbox"]["restrictions"].to_string();
+    for wall in ["seccomp", "landlock", "keyring", "own_ids", "sysfs"] {
+        assert!(!restrictions.contains(wall), "{result}");
+    }
+    assert_eq!(result["sandbox"]["network"], "host", "{result}");
+    let id = result["exec"].as_str().unwrap();
+    assert!(place.ok(["show", id, "--json"]).contains("\"unconfined\":true"));
+    assert!(place.ok(["op", "log", "--json"]).contains("cat ../notes/plan.txt"));
+    // What is recorded is decided again as what it was.
+    let other = place.path().join("other.toml");
+    fs::write(&other, format!("version = 1\n{}", rule(""))).unwrap();
+    let replay = place.json(&["policy", "replay", other.to_str().unwrap()]);
+    let different = replay["different"].as_array().unwrap();
+    assert_eq!(different.len(), 1, "{replay}");
+    assert_eq!(different[0]["exec"], id, "{replay}");
+    let checked = |options: &[&str]| {
+        let arguments = [&["policy", "check"], options, &["--", "cat", "a"]].concat();
+        place.run(arguments).status.code()
+    };
+    assert_eq!((checked(&[]), checked(&["--sandbox", "none"])), (Some(0), Some(0)));
+    fs::remove_file(&user).unwrap();
+    assert_eq!((checked(&[]), checked(&["--sandbox", "none"])), (Some(0), Some(123)));
 }
 
 #[needs(UserNamespace)]

@@ -45,8 +45,6 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_tmpfs", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_cpu", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
-    Key { name: "exec.nested_namespaces", kind: Kind::Boolean },
-    Key { name: "exec.io_uring", kind: Kind::Boolean },
     Key { name: "exec.max_disk", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "cache.enabled", kind: Kind::Boolean },
     Key { name: "cache.skip", kind: Kind::Names(offshoot_workspace::cache_names) },

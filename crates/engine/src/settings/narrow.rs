@@ -61,8 +61,6 @@ const RULES: &[(&str, Rule)] = &[
     ("exec.max_memory", LowerLimit),
     ("exec.max_tmpfs", LowerLimit),
     ("exec.max_cpu", LowerLimit),
-    ("exec.nested_namespaces", Never),
-    ("exec.io_uring", Never),
     ("exec.max_disk", LowerLimit),
     ("cache.enabled", Off),
     ("cache.skip", Add),

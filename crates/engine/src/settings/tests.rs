@@ -180,8 +180,6 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_memory=1GiB")
         .flag("exec.max_tmpfs=1MiB")
         .flag("exec.max_cpu=9s")
-        .flag("exec.nested_namespaces=true")
-        .flag("exec.io_uring=true")
         .flag("exec.max_disk=3MiB")
         .flag("cache.enabled=false")
         .flag("cache.skip=npm")
@@ -213,7 +211,7 @@ fn every_key_reaches_its_field() {
             "hard_link_bytes": 0, "broker": false, "net": "host", "allow": "registries,a.test:81",
             "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30, "max_tmpfs": 1 << 20, "max_cpu": "9s",
-            "nested_namespaces": true, "io_uring": true, "max_disk": 3 << 20
+            "max_disk": 3 << 20
         },
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
         "policy": {"rego_timeout": "5s"},
@@ -537,8 +535,6 @@ exec.max_file_size = \"0B\"        # default; a project may only lower it
 exec.max_memory = \"0B\"           # default; a project may only lower it
 exec.max_tmpfs = \"0B\"            # default; a project may only lower it
 exec.max_cpu = \"0s\"              # default; a project may only lower it
-exec.nested_namespaces = false   # default; only you set it
-exec.io_uring = false            # default; only you set it
 exec.max_disk = \"0B\"             # default; a project may only lower it
 cache.enabled = true             # default; a project may only turn it off
 cache.skip = \"\"                  # default; a project may only add to it

@@ -37,6 +37,14 @@ pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'sta
     Opinion { decision: row.decision, rule: &row.rule }
 }
 
+/// The same for a command in its surroundings.
+pub(crate) fn stands(categories: Categories, context: &Context) -> Opinion<'static> {
+    if context.unconfined && categories.contains(EffectCategory::HostEscapeRisk) {
+        return Opinion { decision: WITHOUT_WALLS.decision, rule: &WITHOUT_WALLS.rule };
+    }
+    built_in(categories, context.network)
+}
+
 /// Whether it destroys what no checkpoint brings back.
 pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bool {
     network != Network::None
@@ -44,15 +52,23 @@ pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bo
         && categories.contains(EffectCategory::Destructive)
 }
 
+/// What a command without walls does, whatever its text says.
+pub(crate) const BEYOND_WALLS: Categories = Categories::only(EffectCategory::HostEscapeRisk);
+
 /// The categories that count. What would be changed in a workspace that is mounted read-only is refused by the kernel; what
 /// reaches further may change things elsewhere. Without walls anything does.
 pub(crate) fn effective(categories: Categories, context: &Context) -> Categories {
-    if context.unconfined {
-        return categories.union([EffectCategory::HostEscapeRisk].into_iter().collect());
+    match context.unconfined {
+        true => categories.union(BEYOND_WALLS),
+        false => counting(categories, context),
     }
+}
+
+/// The same for what a rule leaves uncovered, which has to mean commands without walls itself.
+pub(crate) fn counting(categories: Categories, context: &Context) -> Categories {
     let stays_inside = !categories.contains(EffectCategory::Networked)
         && !categories.contains(EffectCategory::HostEscapeRisk);
-    if !(context.read_only && stays_inside) {
+    if context.unconfined || !(context.read_only && stays_inside) {
         return categories;
     }
     let changes = [EffectCategory::Mutating, EffectCategory::Destructive];
@@ -87,6 +103,14 @@ static ELSEWHERE: LazyLock<Row> = LazyLock::new(|| {
         "destroys-elsewhere",
         PolicyDecision::RequireApproval,
         "it destroys something over the network, where undo does not reach",
+    )
+});
+
+static WITHOUT_WALLS: LazyLock<Row> = LazyLock::new(|| {
+    row(
+        "without-walls",
+        PolicyDecision::RequireApproval,
+        "it would see all of the host, which takes a rule with `unconfined = true`",
     )
 });
 

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use offshoot_vocabulary::Network;
 use toml::Spanned;
 
 use crate::context::Context;
@@ -11,6 +10,7 @@ use crate::judged::Judged;
 use crate::rules::facts::Facts;
 use crate::rules::file::Source;
 use crate::rules::layer_rules::LayerRules;
+use crate::rules::rule::Rule;
 
 /// Judges a text for the shell.
 pub(crate) type Judge<'a> = &'a dyn Fn(&str, &Context) -> Vec<Judged>;
@@ -54,7 +54,7 @@ impl Examples {
 
     /// Whether the rule fits a part of a text.
     fn fits(&self, layer: &LayerRules, text: &str, judge: Judge<'_>) -> bool {
-        let context = context(layer.rules[self.rule].network);
+        let context = context(&layer.rules[self.rule]);
         judge(text, &context)
             .iter()
             .any(|judged| layer.rule_fits(self.rule, &Facts::new(judged, &context)))
@@ -67,7 +67,7 @@ impl Examples {
         judge: Judge<'_>,
         mut call: impl FnMut(&Facts<'_>),
     ) {
-        let context = context(layer.rules[self.rule].network);
+        let context = context(&layer.rules[self.rule]);
         for example in &self.matches {
             for judged in judge(example.get_ref(), &context) {
                 let facts = Facts::new(&judged, &context);
@@ -79,13 +79,14 @@ impl Examples {
     }
 }
 
-/// Where examples run, in thought.
-fn context(network: Option<Network>) -> Context {
+/// Where the examples of a rule run, in thought.
+fn context(rule: &Rule) -> Context {
     Context {
         workspace: PathBuf::from("/workspace"),
         cwd: PathBuf::from("/workspace"),
         home: Some(PathBuf::from("/users/me")),
-        network: network.unwrap_or_default(),
+        network: rule.network.unwrap_or_default(),
+        unconfined: rule.unconfined.unwrap_or_default(),
         ..Context::default()
     }
 }

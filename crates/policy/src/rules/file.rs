@@ -49,6 +49,7 @@ pub(crate) struct RawRule {
     pub(crate) access: Option<Spanned<String>>,
     pub(crate) category: Option<Spanned<OneOrMany>>,
     pub(crate) network: Option<Spanned<String>>,
+    pub(crate) unconfined: Option<bool>,
     #[serde(default)]
     pub(crate) matches: Vec<Spanned<String>>,
     #[serde(default)]

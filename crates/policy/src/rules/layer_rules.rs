@@ -3,7 +3,7 @@
 use offshoot_vocabulary::{CommandPart, EffectCategory};
 
 use crate::category::Categories;
-use crate::rules::built_in::Opinion;
+use crate::rules::built_in::{BEYOND_WALLS, Opinion};
 use crate::rules::defaults::Defaults;
 use crate::rules::facts::{Facts, is_system_program, name};
 use crate::rules::globs::{Globs, Slash};
@@ -165,7 +165,8 @@ impl LayerRules {
         let others = (rule.globs.is_empty() || hits.words.contains(&index))
             && (rule.paths.is_empty() || self.touches(index, facts, hits).next().is_some())
             && rule.categories.is_none_or(|named| named.any_of(facts.categories))
-            && rule.network.is_none_or(|network| network == facts.context.network);
+            && rule.network.is_none_or(|network| network == facts.context.network)
+            && rule.unconfined.is_none_or(|unconfined| unconfined == facts.context.unconfined);
         if !others {
             return None;
         }
@@ -208,7 +209,7 @@ impl LayerRules {
         if !covers_paths {
             return None;
         }
-        match facts.judged.part {
+        let uncovered = match facts.judged.part {
             CommandPart::Unclear => None,
             CommandPart::Program if rule.names_program() => {
                 let all = start == 0 || glob_names_wrapper(rule, facts);
@@ -217,7 +218,10 @@ impl LayerRules {
             }
             CommandPart::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
             _ => all_named.then_some(Categories::READ_ONLY),
-        }
+        };
+        // Without walls a command reaches anything, which a rule has to mean.
+        let beyond = facts.context.unconfined && rule.unconfined != Some(true);
+        uncovered.map(|uncovered| if beyond { uncovered.union(BEYOND_WALLS) } else { uncovered })
     }
 }
 

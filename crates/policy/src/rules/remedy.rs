@@ -90,11 +90,8 @@ fn allowing(
     if part.rule.layer != PolicyLayer::BuiltIn {
         return Err(why_it_stays(&part.rule));
     }
-    if context.unconfined {
-        return Err(no_rule("a command without walls"));
-    }
     let judged = &part.judged;
-    match judged.part {
+    let mut rule = match judged.part {
         CommandPart::Program => program(judged, context, judge),
         CommandPart::Redirection => match judged.paths.as_slice() {
             [touched] => Ok(path(touched.access, &touched.path)),
@@ -102,7 +99,11 @@ fn allowing(
         },
         CommandPart::Assignment => Err(no_rule("setting this variable")),
         CommandPart::Unclear => Err(no_rule("what could not be understood")),
+    }?;
+    if context.unconfined {
+        rule.matcher.push_str("unconfined = true\n");
     }
+    Ok(rule)
 }
 
 fn no_rule(what: &str) -> String {
@@ -118,7 +119,8 @@ fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<
     // Rights that a wrapper brings are only allowed by a rule that begins with it.
     let start = if stops(judged.wrapped) { 0 } else { judged.wrappers.len() };
     let before = facts.words_from(start).count() - judged.words.len();
-    let length = (1..=judged.words.len().min(LONGEST))
+    let shortest = if context.unconfined { judged.words.len() } else { 1 };
+    let length = (shortest..=judged.words.len().min(LONGEST))
         .find(|length| {
             let beginning = judge(&judged.words[..*length], context);
             stops(judged.wrapped)

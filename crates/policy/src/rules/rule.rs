@@ -28,6 +28,8 @@ pub(crate) struct Rule {
     pub(crate) access: Option<PathAccess>,
     pub(crate) categories: Option<Named>,
     pub(crate) network: Option<Network>,
+    /// Whether the command runs without walls; none for either.
+    pub(crate) unconfined: Option<bool>,
 }
 
 /// Categories that a rule names, read-only among them.
@@ -90,12 +92,13 @@ impl RuleReader<'_> {
             access: self.access(raw)?,
             categories: raw.category.as_ref().map(|named| self.categories(named)).transpose()?,
             network: raw.network.as_ref().map(|network| self.network(network)).transpose()?,
+            unconfined: raw.unconfined,
         };
         if rule.has_matcher() {
             return Ok(rule);
         }
         let message = format!("the rule `{}` fits nothing: it has no matcher", name.get_ref());
-        let hint = "write `prefix`, `glob`, `path`, `category` or `network`";
+        let hint = "write `prefix`, `glob`, `path`, `category`, `network` or `unconfined`";
         Err(self.source.problem(Some(span), message, Some(hint.to_owned())))
     }
 
@@ -229,6 +232,7 @@ impl Rule {
             || !self.paths.is_empty()
             || self.categories.is_some()
             || self.network.is_some()
+            || self.unconfined.is_some()
     }
 
     /// Whether it says which program it is about.

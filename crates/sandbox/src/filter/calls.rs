@@ -51,6 +51,13 @@ pub(super) const NEVER_MADE: &[u32] = &numbers([
 /// Memory, semaphores and queues that all processes of a host share by their numbers.
 pub(super) const SHARED: &[u32] =
     &numbers([SYS_mq_open, SYS_mq_unlink, SYS_msgget, SYS_semget, SYS_shmget]);
+/// `exit`, `write`, `writev` and `exit_group` of programs of 32 bits.
+#[cfg(target_arch = "x86_64")]
+pub(super) const LAST_WORDS: [u32; 4] = [1, 4, 146, 252];
+#[cfg(target_arch = "aarch64")]
+pub(super) const LAST_WORDS: [u32; 4] = [1, 4, 146, 248];
+#[cfg(target_arch = "riscv64")]
+pub(super) const LAST_WORDS: [u32; 4] = [93, 64, 66, 94];
 
 /// Programs that know them know how to do without.
 pub(super) const RINGS: &[u32] =

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use offshoot_sandbox::{CacheMount, Overlay, UpperDirectories};
 use offshoot_vault::{CacheEntry, CacheUse, CacheWish, Tidied, Vault, VaultError};
 
+use super::envelope::ExecutionResult;
+use super::options::RuntimeOptions;
 use super::request::ExecutionRequest;
 use super::sight::Viewer;
-use crate::cache::{CacheRules, KNOWN, KnownCache};
+use crate::cache::{CacheRules, KNOWN, KnownCache, may_fetch};
 
 /// The mode of a cache that the host does not have.
 const USUAL_MODE: u32 = 0o755;
@@ -25,16 +27,16 @@ pub(super) struct ExecCaches {
 }
 
 /// What is asked of caches.
-pub(super) struct CacheQuestion<'a> {
-    pub(super) vault: &'a Vault,
-    pub(super) rules: &'a CacheRules,
-    pub(super) request: &'a ExecutionRequest,
+struct CacheQuestion<'a> {
+    vault: &'a Vault,
+    rules: &'a CacheRules,
+    request: &'a ExecutionRequest,
     /// Whose caches they are.
-    pub(super) viewer: &'a Viewer,
+    viewer: &'a Viewer,
     /// What the command writes to caches is kept. Others see what the vault has, and what they write is thrown away.
-    pub(super) writes: bool,
+    writes: bool,
     /// Directories that are somebody else's business: workspaces, and what is hidden.
-    pub(super) elsewhere: Vec<&'a Path>,
+    elsewhere: Vec<&'a Path>,
 }
 
 /// A cache and where the command will see it.
@@ -45,8 +47,39 @@ struct Wanted {
     host: Option<PathBuf>,
 }
 
+/// Takes the caches into use that a command may need, at `folders` and where it sees its workspace not. Where that fails it runs without.
+pub(super) fn take_caches(
+    (vault, options): (&Vault, &RuntimeOptions),
+    request: &ExecutionRequest,
+    result: &mut ExecutionResult,
+    folders: &[PathBuf],
+) -> Option<ExecCaches> {
+    let rules = options.caches.as_ref().filter(|_| !vault.is_read_only())?;
+    let fetches = result.decision.as_ref().is_none_or(may_fetch);
+    let writes = !result.read_only && fetches;
+    let elsewhere = folders.iter().chain(&options.hidden).chain(&result.mountpoint);
+    let elsewhere = elsewhere.map(PathBuf::as_path).collect();
+    let viewer = &options.viewer;
+    let question = CacheQuestion { vault, rules, request, viewer, writes, elsewhere };
+    begin(&question).unwrap_or_else(|error| {
+        result.warnings.push(format!("package caches were not used: {error}"));
+        None
+    })
+}
+
+/// Keeps what a command wrote to caches. It is recorded by now: what goes wrong here is a word in the answer.
+pub(super) fn keep_caches(caches: ExecCaches, result: &mut ExecutionResult) {
+    let in_place = result.in_force.as_ref().map(|force| force.caches.clone()).unwrap_or_default();
+    match caches.finish(&in_place) {
+        Ok(tidied) => result.warnings.extend(tidied.dropped.iter().map(|info| {
+            format!("cache {} was cleared: all caches took more than cache.max_size", info.name)
+        })),
+        Err(error) => result.warnings.push(format!("package caches were not kept: {error}")),
+    }
+}
+
 /// Takes the caches into use that a command may need; nothing where there is none.
-pub(super) fn begin(question: &CacheQuestion<'_>) -> Result<Option<ExecCaches>, VaultError> {
+fn begin(question: &CacheQuestion<'_>) -> Result<Option<ExecCaches>, VaultError> {
     let caches = question.vault.caches();
     let kept = caches.kept()?;
     let wanted = KNOWN.iter().filter_map(|known| question.wanted(known, &kept));

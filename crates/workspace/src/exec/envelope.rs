@@ -7,7 +7,7 @@ use offshoot_egress::EgressReport;
 use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
 use offshoot_profile::Profile;
-use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState, ResourceLimit};
+use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState, RerunReason, ResourceLimit};
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
@@ -74,6 +74,10 @@ pub struct ExecutionResult {
     pub before: Option<Id>,
     /// The snapshot it made, or the one before.
     pub after: Option<Id>,
+    /// It could change nothing: the workspace was mounted read-only.
+    pub read_only: bool,
+    /// That it ran before, and why again.
+    pub rerun: Option<Rerun>,
     /// What changed.
     pub changes: Vec<Change>,
     /// The changes as a patch.
@@ -104,6 +108,8 @@ pub struct ExecutionResult {
     pub kept_bytes: u64,
     /// How many conflicts the workspace has to decide afterwards.
     pub conflicts: u64,
+    /// Why the machine's own program could not be executed: the command does not see it.
+    pub(crate) unseen_program: Option<String>,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -137,6 +143,8 @@ impl ExecutionResult {
             checkpoint: None,
             before: None,
             after: None,
+            read_only: false,
+            rerun: None,
             changes: Vec::new(),
             patch: None,
             decision: None,
@@ -152,6 +160,7 @@ impl ExecutionResult {
             discarded: DiscardedFiles::default(),
             kept_bytes: 0,
             conflicts: 0,
+            unseen_program: None,
             warnings: Vec::new(),
             error: None,
             recoverable: false,
@@ -184,6 +193,19 @@ impl ExecutionResult {
     pub fn stderr(&self) -> &[u8] {
         &self.stderr.bytes
     }
+}
+
+/// A command that ran before, on a read-only mount, and was run again so that it could write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rerun {
+    /// Why.
+    pub reason: RerunReason,
+    /// What it returned the first time.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it the first time.
+    pub signal: Option<i32>,
+    /// How long it ran the first time.
+    pub duration: Duration,
 }
 
 /// Files that a command wrote or deleted outside the project and that are as before.

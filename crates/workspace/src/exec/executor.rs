@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use offshoot_sandbox::{
     CacheMount, Ended, Limits, Observer, Program, ProxyPorts, Requests, Room, Running, Spec,
@@ -136,7 +137,10 @@ impl<'a> CommandExecutor<'a> {
         log: PathBuf,
         result: &mut ExecutionResult,
     ) -> Result<Ended> {
-        let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
+        // One that ran before has what is left of its time.
+        let spent = result.rerun.map_or(Duration::ZERO, |first| first.duration);
+        let after = request.timeout.duration().map(|time| time.saturating_sub(spent));
+        let timeout = Timeout { after, grace: self.options.grace };
         let requests =
             Requests { signals: self.options.signals.as_ref(), cancel: request.cancel.as_deref() };
         let driven = self.watch(request, observer, Some(log), result, |tee| {

@@ -54,6 +54,8 @@ pub struct RuntimeOptions {
 /// What to do about an error, as far as only the command knows that it is about.
 #[derive(Clone, Debug, Default)]
 pub struct FurtherHints {
+    /// What to do in place of what the error says.
+    pub instead: Option<Hint>,
     /// What to do where the error itself says nothing.
     pub otherwise: Option<Hint>,
     /// What a command can do beside what the error says.

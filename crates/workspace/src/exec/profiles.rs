@@ -1,7 +1,7 @@
 //! The profiles that commands run by.
 
-use offshoot_profile::{Profile, Profiles, ProjectNarrowing, Wall};
-use offshoot_protocol::{Demand, FileAccess, Network};
+use offshoot_profile::{Profile, Profiles, ProjectNarrowing};
+use offshoot_protocol::{Demand, FileAccess, Network, Wall};
 use offshoot_sandbox::Walls;
 
 use super::request::ExecutionRequest;
@@ -18,10 +18,6 @@ pub struct ProfileRules {
     pub network: Network,
     /// Hosts that the user's settings let them reach by the proxy.
     pub allow: Vec<String>,
-    /// The user's settings let them make namespaces of their own.
-    pub nested_namespaces: bool,
-    /// The user's settings let them use io_uring.
-    pub io_uring: bool,
 }
 
 impl ProfileRules {
@@ -34,8 +30,6 @@ impl ProfileRules {
         if profile.widen {
             profile.network = profile.network.max(self.network);
             profile.allow.extend(self.allow.iter().cloned());
-            profile.nested_namespaces |= self.nested_namespaces;
-            profile.io_uring |= self.io_uring;
         }
         Ok(self.narrowed.iter().fold(profile, |profile, project| project.narrow(&profile)))
     }

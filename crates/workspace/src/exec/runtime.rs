@@ -15,7 +15,7 @@ use offshoot_vault::{
 };
 use rustix::io::Errno;
 
-use super::caches::{self, CacheQuestion, ExecCaches};
+use super::caches::{keep_caches, take_caches};
 use super::check::{Start, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
@@ -29,10 +29,10 @@ use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::outlet::{OpenOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
+use super::scene::{Ran, Scene};
 use super::sight::Sight;
 use super::unseen;
 use crate::binding::git_warning;
-use crate::cache::may_fetch;
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 use crate::suggest::slip_of;
@@ -96,6 +96,7 @@ impl<'a> ProxyRuntime<'a> {
             let folders = self.folders()?;
             let profile = self.options.profiles.settle(&mut request)?;
             Outlet::of(&profile)?;
+            result.read_only = request.read_only;
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
             let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
@@ -156,17 +157,60 @@ impl<'a> ProxyRuntime<'a> {
             Err(error) => return self.join_instead(execution, error, observer),
         };
         mark_inside(execution);
+        let scene = Scene {
+            workspace: id,
+            target: start.target,
+            folders: &folders,
+            bindings: &bindings,
+            profile: &profile,
+            sight,
+            outlet,
+        };
+        let Ran { workspace, session, ended, caches, sight, room } =
+            self.run_once_or_twice(execution, &scene, observer)?;
+        execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
+        let unseen = self.search(execution, &folders, &sight, |search| {
+            search
+                .failed()
+                .or_else(|| unseen::warning(search.result, &folders, (&sight, search.home)))
+        });
+        execution.result.warnings.extend(unseen);
+        execution.advance();
+        observer.sealing();
+        self.seal(execution, &workspace, session, ended, started)?;
+        drop((held, room));
+        execution.advance();
+        if let Some(caches) = caches {
+            keep_caches(caches, &mut execution.result);
+        }
+        Ok(())
+    }
+
+    /// Gives the command its files, starts it, and sees it to its end.
+    pub(super) fn attempt(
+        &self,
+        execution: &mut Execution<'_>,
+        scene: &Scene<'_>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<Ran<'a>> {
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
-        let workspace = self.look_again(execution, &id)?;
+        let workspace = self.look_again(execution, &scene.workspace)?;
         check_wanted(execution)?;
         execution.advance();
-        let wanted = self.wanted(execution, &workspace, start.target, &bindings)?;
-        let mut caches = if profile.caches { self.caches(execution, &folders) } else { None };
+        let Scene { folders, profile, outlet, .. } = scene;
+        let wanted = self.wanted(execution, &workspace, scene)?;
+        let Execution { request, result } = execution;
+        let place = (self.vault, self.options);
+        let mut caches = match profile.caches {
+            true => take_caches(place, request, result, folders),
+            false => None,
+        };
         let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
         let mounts = mounts.unwrap_or_default();
+        let mut sight = scene.sight.clone();
         if profile.caches {
             sight.add_caches(&self.options.viewer, &mounts);
         }
@@ -178,6 +222,8 @@ impl<'a> ProxyRuntime<'a> {
             launched.inspect_err(|error| {
                 if not_executed(error).is_some() {
                     execution.result.state = State::Executing;
+                    execution.result.unseen_program =
+                        self.search(execution, folders, &sight, |search| search.unexecuted());
                 }
             })?;
         drop(collected);
@@ -191,7 +237,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.warnings.extend(unprotected(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
         // What connects before is waiting.
-        let opened = outlet.zip(running.sockets.take());
+        let opened = outlet.clone().zip(running.sockets.take());
         let opened = match opened.map(|(outlet, sockets)| outlet.open(sockets)).transpose() {
             Ok(opened) => opened,
             Err(error) => {
@@ -221,19 +267,7 @@ impl<'a> ProxyRuntime<'a> {
             let limit = self.options.max_disk.unwrap_or(0);
             return Err(ServiceError::DiskLimit { added, limit });
         }
-        execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
-        let home = self.options.viewer.home.as_ref().and_then(|home| home.canonicalize().ok());
-        let unseen = unseen::warning(&execution.result, &folders, (&sight, home.as_deref()));
-        execution.result.warnings.extend(unseen);
-        execution.advance();
-        observer.sealing();
-        self.seal(execution, &workspace, session, ended, started)?;
-        drop((held, room));
-        execution.advance();
-        if let Some(caches) = caches {
-            keep_caches(caches, &mut execution.result);
-        }
-        Ok(())
+        Ok(Ran { workspace, session, ended, caches, sight, room })
     }
 
     /// Watches how much a command writes, where that is limited.
@@ -265,23 +299,6 @@ impl<'a> ProxyRuntime<'a> {
             user_home: self.options.viewer.home.as_deref(),
             profile,
         }
-    }
-
-    /// Takes the caches into use that the command may need. Where that fails it runs without.
-    fn caches(&self, execution: &mut Execution<'_>, folders: &[PathBuf]) -> Option<ExecCaches> {
-        let rules = self.options.caches.as_ref().filter(|_| !self.vault.is_read_only())?;
-        let Execution { request, result } = execution;
-        let fetches = result.decision.as_ref().is_none_or(may_fetch);
-        let writes = !request.read_only && fetches;
-        let elsewhere = folders.iter().chain(&self.options.hidden).chain(&result.mountpoint);
-        let elsewhere = elsewhere.map(PathBuf::as_path).collect();
-        let vault = self.vault;
-        let viewer = &self.options.viewer;
-        let question = CacheQuestion { vault, rules, request, viewer, writes, elsewhere };
-        caches::begin(&question).unwrap_or_else(|error| {
-            result.warnings.push(format!("package caches were not used: {error}"));
-            None
-        })
     }
 
     /// Finds or forks the workspace, and holds it for a command that may change it. One that only reads shows the state that
@@ -405,9 +422,9 @@ impl<'a> ProxyRuntime<'a> {
         &self,
         execution: &mut Execution<'_>,
         workspace: &WorkspaceRecord,
-        target: PathBuf,
-        bindings: &[Binding],
+        scene: &Scene<'_>,
     ) -> Result<Wanted> {
+        let (target, bindings) = (scene.target.clone(), scene.bindings);
         let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
         let cwd = execution.result.cwd.as_deref().unwrap_or(&target);
@@ -417,7 +434,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.warnings.extend(warnings);
         let user_home = self.options.viewer.home.as_deref();
         let lost = git_warning(self.vault, bindings, user_home, &workspace.name)?;
-        execution.result.warnings.extend(lost.filter(|_| !execution.request.read_only));
+        execution.result.warnings.extend(lost.filter(|_| !execution.result.read_only));
         let mut near = Vec::new();
         for id in &before.parents {
             near.push(self.vault.snapshot(id)?.root);
@@ -446,7 +463,7 @@ impl<'a> ProxyRuntime<'a> {
             boot: boot_id().to_owned(),
             process: ProcessMark::own(),
             init: None,
-            read_only: execution.request.read_only,
+            read_only: execution.result.read_only,
             copy: false,
             owner: UpperOwner::Exec,
             capture: None,
@@ -454,17 +471,17 @@ impl<'a> ProxyRuntime<'a> {
             shared: self.options.shared,
             layer: None,
         };
-        let request = &execution.request;
+        let (request, read_only) = (&execution.request, execution.result.read_only);
         let mount = MountRequest {
             root: before.root,
             near,
-            read_only: request.read_only,
+            read_only,
             links: self.options.links,
             data_layers: data_layers_work,
             note,
         };
-        let joinable = request.session && !request.read_only;
-        let disk_limited = self.options.max_disk.is_some() && !request.read_only;
+        let joinable = request.session && !read_only;
+        let disk_limited = self.options.max_disk.is_some() && !read_only;
         Ok(Wanted { mount, driver, target, folders, covered, joinable, disk_limited })
     }
 
@@ -482,6 +499,7 @@ impl<'a> ProxyRuntime<'a> {
             result.exit_code = Some(code.number().into());
         }
         let mut further = FurtherHints {
+            instead: result.unseen_program.take().map(Hint::from),
             otherwise: absent_directory(&error, result),
             besides: waiting(&error).filter(|_| request.wait.is_none()),
             set_aside: None,
@@ -516,17 +534,6 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
         Err(ServiceError::Internal(said.unwrap_or_default()))
     })
-}
-
-/// Keeps what a command wrote to caches. It is recorded by now: what goes wrong here is a word in the answer.
-fn keep_caches(caches: ExecCaches, result: &mut ExecutionResult) {
-    let in_place = result.in_force.as_ref().map(|force| force.caches.clone()).unwrap_or_default();
-    match caches.finish(&in_place) {
-        Ok(tidied) => result.warnings.extend(tidied.dropped.iter().map(|info| {
-            format!("cache {} was cleared: all caches took more than cache.max_size", info.name)
-        })),
-        Err(error) => result.warnings.push(format!("package caches were not kept: {error}")),
-    }
 }
 
 /// Tells programs inside where they are: the workspace and its vault, which they cannot see from there.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_mount::{After, Captured, MountError, MountSession};
 use offshoot_policy::Verdict;
+use offshoot_profile::Profile;
 use offshoot_protocol::{CheckpointMode, ExecState as State, PolicyDecision};
 use offshoot_sandbox::Ended;
 use offshoot_store::Id;
@@ -48,7 +49,7 @@ impl ProxyRuntime<'_> {
     ) -> Result<()> {
         // What is sealed is part of no history until the transaction below.
         let _held = self.vault.hold()?;
-        let mut sealed = match execution.request.read_only {
+        let mut sealed = match execution.result.read_only {
             true => {
                 session.discard();
                 None
@@ -109,7 +110,8 @@ impl ProxyRuntime<'_> {
             execution.result.patch = Some(patch);
         }
         let verdict = execution.result.decision.as_ref();
-        if !changes.is_empty() && verdict.is_some_and(|verdict| verdict.categories.is_read_only()) {
+        let misjudged = verdict.is_some_and(|verdict| verdict.categories.is_read_only());
+        if !changes.is_empty() && misjudged && execution.result.rerun.is_none() {
             execution.result.warnings.push(MISJUDGED.to_owned());
         }
         execution.result.kept_bytes = changes.iter().map(kept_bytes).sum();
@@ -275,6 +277,12 @@ fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, 
     if let Some(verdict) = &result.decision {
         add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
         add("categories", verdict.categories.to_string().into());
+    }
+    if result.profile.as_ref().is_some_and(Profile::is_open) {
+        add("unconfined", true.into());
+    }
+    if let Some(first) = &result.rerun {
+        add("rerun", first.reason.as_str().into());
     }
     add("exit_code", result.exit_code.into());
     details

@@ -106,8 +106,7 @@ impl<'a> ReplayService<'a> {
             home: self.user_home.cloned(),
             network: request.net,
             read_only: request.readonly,
-            // The profile is not recorded.
-            unconfined: false,
+            unconfined: result.unconfined,
             terminal: result.terminal,
             stdin: request.stdin,
             // Values are not recorded: they may be secrets.

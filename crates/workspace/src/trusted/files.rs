@@ -7,6 +7,7 @@ use offshoot_host::disk::bytes_path;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, Objects, VaultPath};
 use offshoot_vault::Binding;
+use serde_json::Value;
 
 use super::settings;
 use super::table::{Fit, TrustedFile, TrustedTable};
@@ -15,6 +16,8 @@ use crate::git::{State, matters, within_repository};
 
 /// How many links are followed on the way to a file.
 const MOST_LINKS: usize = 8;
+/// What some editors put in front of a text, and package managers skip.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Longer files of settings are not read.
 const LONGEST: u64 = 1 << 20;
 
@@ -54,9 +57,10 @@ impl<'t> TrustedFiles<'t> {
             }
         }
         for change in changes {
-            if let Some(Fit::File(file)) = table.fit(&change.path)
-                && !file.harmless.is_empty()
-                && brings_only(states[0].objects, change, &file.harmless)?
+            let Some(Fit::File(file)) = table.fit(&change.path) else { continue };
+            let objects = states[0].objects;
+            if (!file.harmless.is_empty() && brings_only(objects, change, &file.harmless)?)
+                || (!file.json.is_empty() && brings_none(objects, change, &file.json)?)
             {
                 files.harmless.insert(change.path.clone());
             }
@@ -163,6 +167,30 @@ fn brings_only(objects: &Objects, change: &Change, harmless: &[String]) -> Resul
     let (Some(before), Some(after)) = (before, after) else { return Ok(false) };
     let mut new = after.iter().filter(|pair| !before.contains(pair));
     Ok(new.all(|(key, _)| harmless.contains(key)))
+}
+
+/// Whether a file in JSON gets none of these values, or has them already. One that cannot be read may get anything.
+fn brings_none(objects: &Objects, change: &Change, keys: &[Vec<String>]) -> Result<bool> {
+    let read = |entry: Option<&Entry>| -> Result<Option<Value>> {
+        Ok(match entry.map(|entry| &entry.body) {
+            None => Some(Value::Null),
+            Some(Body::File { blob, size: ..=LONGEST }) => {
+                let bytes = objects.blob(blob)?;
+                let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+                serde_json::from_slice(text).ok()
+            }
+            Some(_) => None,
+        })
+    };
+    let before = read(change.before.as_deref())?.unwrap_or_default();
+    let Some(after) = read(change.after.as_deref())? else { return Ok(false) };
+    let value = |document: &Value, keys: &[String]| {
+        keys.iter().try_fold(document.clone(), |value, key| value.get(key).cloned())
+    };
+    Ok(keys.iter().all(|keys| {
+        let new = value(&after, keys);
+        new.is_none() || new == value(&before, keys)
+    }))
 }
 
 /// The words of a command that may be paths. A variable in front of one is taken for the working tree.

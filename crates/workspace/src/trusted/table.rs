@@ -20,6 +20,9 @@ pub struct TrustedFile {
     pub why: String,
     /// Settings that nobody runs or obeys; a change that brings nothing else is like any other. Empty where every change counts.
     pub harmless: Vec<String>,
+    /// Values in JSON, by their keys from the outside in; a change that brings none of them is like any other. Empty where every change
+    /// counts.
+    pub json: Vec<Vec<String>>,
 }
 
 /// Which files are trusted.
@@ -73,6 +76,8 @@ struct FileRow {
     why: String,
     #[serde(default)]
     harmless: Vec<String>,
+    #[serde(default)]
+    json: Vec<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -96,13 +101,14 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let source: Source = toml::from_str(include_str!("../../knowledge/trusted.toml"))
         .expect("the table of trusted files is valid, as a test says");
     let files = source.file.into_iter().flat_map(|row| {
-        let FileRow { patterns, by, kind, why, harmless } = row;
-        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless };
+        let FileRow { patterns, by, kind, why, harmless, json } = row;
+        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless, json };
         patterns.into_iter().map(move |pattern| TrustedFile { pattern, ..row.clone() })
     });
     let settings = source.setting.into_iter().flat_map(|row| {
         let SettingRow { keys, directory, by, kind, why } = row;
-        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless: Vec::new() };
+        let pattern = String::new();
+        let row = TrustedFile { pattern, by, kind, why, harmless: Vec::new(), json: Vec::new() };
         keys.into_iter().map(move |pattern| (TrustedFile { pattern, ..row.clone() }, directory))
     });
     Rows { files: files.collect(), settings: settings.collect() }
@@ -258,13 +264,13 @@ mod tests {
             ("/.offshoot/policy.toml", ".offshoot/*.toml"),
             ("/.offshoot/bound/other/.envrc", ".envrc"),
             ("/mise.local.toml", "mise.*.toml"),
+            ("/web/package.json", "package.json"),
         ] {
             assert_eq!(found(path), Some(pattern), "{path}");
         }
         for path in [
             "/Makefile",
             "/build.rs",
-            "/package.json",
             "/pyproject.toml",
             "/src/main.rs",
             "/envrc",

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use offshoot_egress::{Connection, EgressReport, RefusedHost};
+use offshoot_profile::Profile;
 use offshoot_protocol::{
     Confinement, ConnectionDoc, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc,
     ExecResultDoc, ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, RefusedHostDoc,
-    SandboxDoc, Text, TruncatedDoc,
+    RerunDoc, SandboxDoc, Text, TruncatedDoc,
 };
 use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_store::Id;
@@ -142,7 +143,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             stdout_bytes: result.stdout.dropped,
             stderr_bytes: result.stderr.dropped,
         },
-        readonly: request.read_only,
+        readonly: result.read_only,
         duration_ms: millis(result.duration),
         total_ms: millis(result.total),
         checkpoint: result.checkpoint.clone(),
@@ -156,11 +157,19 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         timed_out: result.timed_out,
         limit_reached: result.limit_reached,
         interrupted: result.interrupted,
+        rerun: result.rerun.map(|first| RerunDoc {
+            reason: first.reason,
+            exit_code: first.exit_code,
+            signal: first.signal,
+            duration_ms: millis(first.duration),
+        }),
         durability: match changed && result.after.is_some() {
             true => Durability::Flushed,
             false => Durability::None,
         },
         driver: result.driver.map(|driver| driver.name()),
+        profile: result.profile.as_ref().map(|profile| profile.name.clone()),
+        unconfined: result.profile.as_ref().is_some_and(Profile::is_open),
         sandbox: result
             .in_force
             .as_ref()

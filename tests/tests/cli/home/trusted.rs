@@ -104,6 +104,42 @@ fn changes_to_known_files_stay_as_well() {
     assert_eq!(trusted(&document, "held"), ["/.husky/pre-push"]);
 }
 
+/// Of a file that everybody changes all the time, only what package managers run by themselves counts.
+#[test]
+fn install_scripts_stay_and_other_changes_come() {
+    let scripts = |scripts: &str| format!("{{\"name\": \"x\", \"scripts\": {{{scripts}}}}}\n");
+    let before = scripts("\"test\": \"jest\", \"prepare\": \"husky\"");
+    let place = project(&[("package.json", &before), ("web/package.json", "{}\n")]);
+    let held = |text: &str, path: &str| {
+        run(&place, &format!("cat >{path} <<'EOF'\n{text}\nEOF"));
+        let held = trusted(&place.json(&["commit", "-w", "work", "-n"]), "held");
+        run(&place, &format!("cat >{path} <<'EOF'\n{}EOF", read(&place, path)));
+        held
+    };
+    for text in [
+        scripts("\"test\": \"vitest\", \"lint\": \"x\", \"prepare\": \"husky\""),
+        scripts("\"test\": \"jest\""),
+        "{\"dependencies\": {\"postinstall\": \"1\"}}".to_owned(),
+    ] {
+        assert!(held(&text, "package.json").is_empty(), "{text}");
+    }
+    for text in [
+        scripts("\"prepare\": \"husky; evil\""),
+        scripts("\"postinstall\": \"evil\", \"prepare\": \"husky\""),
+        "{ not JSON }".to_owned(),
+    ] {
+        assert_eq!(held(&text, "package.json"), ["/package.json"], "{text}");
+    }
+    for name in ["preinstall", "install", "postinstall", "prepare"] {
+        let text = scripts(&format!("\"{name}\": \"evil\""));
+        assert_eq!(held(&text, "web/package.json"), ["/web/package.json"], "{text}");
+    }
+    run(&place, "rm web/package.json; echo '{\"version\": \"2\"}' >package.json");
+    place.ok(["commit", "-w", "work"]);
+    assert_eq!(read(&place, "package.json"), "{\"version\": \"2\"}\n");
+    assert!(!place.project().join("web/package.json").exists());
+}
+
 /// A link in the place of a trusted directory, and what a trusted link of the project leads to.
 #[needs(Overlay, UserNamespace)]
 #[test]

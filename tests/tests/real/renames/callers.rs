@@ -6,7 +6,7 @@ use std::process::Command;
 use offshoot_needs::needs;
 
 use super::{BOTH, files, inside, inside_with, project, settle};
-use crate::scene::Who;
+use crate::scene::{Scene, Who};
 
 /// A program's own filter decides first, and a broker of its own it cannot have.
 #[needs(Overlay, UserNamespace, "python3")]
@@ -48,7 +48,7 @@ print(ring_rename("base/file", "base/file2"), ring_rename("base/full", "moved"))
 print(os.path.exists("base/full/file"), os.path.exists("moved"))
 "#
     );
-    let granted = ["-c", "exec.io_uring=true"];
+    let granted = profile(&scene, "io_uring");
     assert_eq!(inside_with(&scene, &granted, &script), "ok EXDEV\nTrue False\n");
 }
 
@@ -72,12 +72,20 @@ print(sorted(os.listdir("/")), sorted(os.listdir("/down")), os.listdir("/tmp"))
         let expected = "ok ok\nok ok ok\nok ok
 ['blind', 'dangling', 'down', 'empty', 'file', 'full2', 'loop', 'shut', 'still2', 'tmp', 'to-deep', 'to-full'] \
 ['file', 'link', 'new', 'up'] ['deep']\n";
-        let granted = ["-c", "exec.nested_namespaces=true"];
+        let granted = profile(&scene, "nested_namespaces");
         assert_eq!(inside_with(&scene, &granted, script), expected, "{who:?}");
     }
 }
 
-/// Their calls have numbers of their own, by which they would pass the filter: they are ended at the first.
+/// The options for a profile of the user's own that allows one thing more.
+fn profile(scene: &Scene, key: &str) -> [&'static str; 2] {
+    let directory = scene.place.path().join(".config/offshoot");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("sandbox.toml"), format!("[profile.wider]\n{key} = true\n")).unwrap();
+    ["--sandbox", "wider"]
+}
+
+/// Their calls have numbers of their own, by which they would pass the filter: none is made.
 #[needs(Overlay, UserNamespace, Calls32, "gcc", "python3")]
 #[test]
 fn programs_of_32_bits_do_not_run() {
@@ -89,5 +97,5 @@ fn programs_of_32_bits_do_not_run() {
     assert!(built.success());
     settle(&scene);
     let said = scene.inside("./compat base/full moved || echo $?; ls base/full/file");
-    assert_eq!(said.out, "159\nbase/full/file\n", "{said:?}");
+    assert_eq!(said.out, "-38 -38 -38 -38\nbase/full/file\n", "{said:?}");
 }

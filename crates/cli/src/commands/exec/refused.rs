@@ -17,6 +17,8 @@ pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: ErrorBody) -> Ex
     let (exec, command) = (Id::random().to_string(), ask.command.display());
     let result = ExecResultDoc {
         readonly: ask.options.read_only,
+        profile: ask.options.sandbox.clone(),
+        unconfined: ask.unconfined,
         failed_in: Some(ExecState::Validating),
         error: Some(error),
         ..ExecResultDoc::unrun(exec, command, ExecState::Failed)

@@ -17,6 +17,9 @@ use crate::render::{self, BAD, DIM, NAME, paint};
 /// At most so many changes are named one by one.
 const MOST_NAMED: usize = 8;
 
+/// What is said about a command that tried to write where policy expected that it only reads.
+const RAN_AGAIN: &str = "policy judged this command read-only, but it tried to write: it was run again with a checkpoint";
+
 /// All that is said at the end.
 pub(super) fn text(
     envelope: &ExecutionEnvelope,
@@ -122,6 +125,9 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         text.push_str(&error(body));
     }
     let mut line = |line: String| text.push_str(&format!("{line}\n"));
+    if result.rerun.is_some() {
+        line(paint(BAD, RAN_AGAIN));
+    }
     // Where the time ended later, the error says that.
     if result.timed_out && result.failed_in != Some(ExecState::Sealing) {
         let limit = &closing.limit;

@@ -33,6 +33,9 @@ pub(crate) struct CheckArgs {
     /// Assume `exec --read-only`
     #[arg(long)]
     read_only: bool,
+    /// Assume `exec --sandbox PROFILE`
+    #[arg(long, value_name = "PROFILE")]
+    sandbox: Option<String>,
     /// Assume `run` with a person at the terminal
     #[arg(long)]
     terminal: bool,
@@ -65,11 +68,14 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
         Some(text) => CommandLine::Shell(text.clone()),
         None => CommandLine::Argv(args.command.clone()),
     };
+    let profiles = context.engine.profiles(Some(&workspace))?;
+    let profile = profiles.profile(args.sandbox.as_deref())?;
+    let reaches = profile.network.max(args.net);
     let question = Question {
         cwd: args.cwd.as_deref(),
-        net: args.net,
+        net: if args.sandbox.is_some() { reaches } else { args.net },
         read_only: args.read_only,
-        unconfined: false,
+        unconfined: profile.is_open(),
         terminal: args.terminal,
         stdin: false,
         env: &args.env,

@@ -237,3 +237,44 @@ fn rules_that_can_have_no_effect_are_told() {
     let fine = rule("deny", "prefix = [\"docker\"]\nmatches = [\"docker run x\"]");
     assert_eq!(policy(&[project(&fine)]).warnings(), <[String; 0]>::default());
 }
+
+/// Without walls a command reaches anything, and nothing allows that but a rule of the user that says so.
+#[test]
+fn only_a_rule_that_means_it_allows_what_has_no_walls() {
+    let open = Context { unconfined: true, network: Network::Host, ..context() };
+    let named = rule("allow", r#"prefix = ["ls"]"#);
+    let meant = rule("allow", "prefix = [\"ls\"]\nunconfined = true");
+    for layers in [
+        &[][..],
+        &[user(&named)],
+        &[user("[defaults]\nhost_escape_risk = \"allow\"\nread_only = \"allow\"")],
+        &[user(&rule("allow", "unconfined = true"))],
+        &[project(&meant), request(&meant)],
+        &[user(&rule("allow", "prefix = [\"ls\"]\nunconfined = false"))],
+    ] {
+        check_in(layers, "ls src", &open, RequireApproval);
+    }
+    let meant = user(&meant);
+    check_in(std::slice::from_ref(&meant), "ls src", &open, Allow);
+    check_in(std::slice::from_ref(&meant), "ls src; touch a", &open, RequireApproval);
+    check_in(std::slice::from_ref(&meant), "ls > a", &open, RequireApproval);
+    check_in(&[meant.clone(), project(&rule("deny", "unconfined = true"))], "ls", &open, Deny);
+    // It says nothing about commands that have walls.
+    check_in(&[user(&rule("deny", "unconfined = true"))], "ls", &context(), Allow);
+    let all = user(&rule("allow", "category = \"host_escape_risk\"\nunconfined = true"));
+    check_in(&[all], "ls src", &open, Allow);
+}
+
+#[test]
+fn what_has_no_walls_is_told_which_rule_would_allow_it() {
+    let open = Context { unconfined: true, ..context() };
+    let verdict = decide_in(&[], "ls src", &open);
+    assert_eq!(verdict.rule.name, "without-walls");
+    let rule = verdict.remedy().unwrap().rule.unwrap();
+    assert!(
+        rule.ends_with("prefix = [\"ls\", \"src\"]\nexact = true\nunconfined = true\n"),
+        "{rule}"
+    );
+    check_in(&[user(&rule)], "ls src", &open, AllowWithCheckpoint);
+    check_in(&[user(&rule)], "ls", &open, RequireApproval);
+}

@@ -404,3 +404,11 @@ fn an_engine_is_shared_between_threads() {
         }
     });
 }
+
+/// A module that was written before anybody ran without walls says nothing about that.
+#[test]
+fn no_module_allows_what_has_no_walls() {
+    let open = Context { unconfined: true, ..context() };
+    check_in(&[users("decision := \"allow\"")], "ls", &open, RequireApproval);
+    check_in(&[users("decision := \"deny\"")], "ls", &open, Deny);
+}
