@@ -30,6 +30,8 @@ mod commits;
 mod compaction;
 #[path = "cli/completions.rs"]
 mod completions;
+#[path = "cli/credentials.rs"]
+mod credentials;
 #[path = "cli/crowds.rs"]
 mod crowds;
 #[path = "cli/damage.rs"]

@@ -3,8 +3,10 @@
 mod authority;
 mod client;
 mod hello;
+mod inspection;
 
-pub(crate) use authority::Authority;
+pub use inspection::Inspection;
+
 pub(crate) use client::Client;
 #[cfg(test)]
 pub(crate) use hello::tests::greeting;

@@ -7,8 +7,9 @@ use offshoot_host::read_regular;
 use offshoot_policy::Policy;
 pub use offshoot_protocol::{Demand, FileAccess, Network, Visibility};
 pub use offshoot_workspace::{
-    Explanation, Group, Profile, ProfileRules, Profiles, ProjectNarrowing, Seen, Sight, Source,
-    Viewer, Wall, check_hosts, groups,
+    CredentialRule, Explanation, Group, HostRule, HostTable, Profile, ProfileRules, Profiles,
+    ProjectNarrowing, Seen, Sight, Source, TlsRules, ValueSource, Viewer, Wall, check_hosts,
+    groups,
 };
 
 use crate::error::{Error, Result};
@@ -84,7 +85,7 @@ impl Offshoot {
         let (nested_namespaces, io_uring) = (exec.nested_namespaces, exec.io_uring);
         let network = exec.net;
         let allow = Some(exec.allow.clone()).filter(|allow| !allow.is_empty());
-        let allow = allow.into_iter().collect();
+        let allow = allow.into_iter().map(HostRule::Text).collect();
         Ok(ProfileRules { profiles, narrowed, network, allow, nested_namespaces, io_uring })
     }
 

@@ -189,6 +189,31 @@ fn spoil_link(file: &Path) {
     symlink("/dev/zero", file).unwrap();
 }
 
+/// A single file is covered as a directory is.
+#[needs(UserNamespace)]
+#[test]
+fn what_is_hidden_is_not_read() {
+    let (place, user) = (place(), User::new());
+    let directory = place.path().join(".config/offshoot");
+    fs::create_dir_all(&directory).unwrap();
+    let text = "default = \"mine\"\n[profile.mine]\nshow = [\"~/notes\", \"~/.ssh/id_ed25519\"]\n";
+    let file = directory.join("sandbox.toml");
+    let script = "cat ../notes/plan.txt ../.ssh/id_ed25519 /etc/passwd; true";
+    let look = ["exec", "-w", "look", "--shell", script];
+    for (hide, seen) in [
+        ("", true),
+        ("hide = [\"~/notes/plan.txt\", \"~/.ssh/id_ed25519\", \"/etc/passwd\"]\n", false),
+    ] {
+        fs::write(&file, format!("{text}{hide}")).unwrap();
+        give_away(place.path());
+        for said in [printed(&place.run(look)), printed(&user.run(&place, &look))] {
+            for part in ["a plan", "the-key", "root:"] {
+                assert_eq!(said.contains(part), seen, "{part}: {said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_user_has_profiles_of_their_own() {
     let place = place();

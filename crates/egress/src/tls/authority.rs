@@ -20,7 +20,7 @@ const KEPT: usize = 256;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Makes a certificate for any host. Its key is in memory alone.
-pub(crate) struct Authority {
+pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: String,
     /// All certificates share it: making a key takes longer than signing.
@@ -29,7 +29,7 @@ pub(crate) struct Authority {
 }
 
 impl Authority {
-    pub(crate) fn new() -> Result<Self, EgressError> {
+    pub(super) fn new() -> Result<Self, EgressError> {
         let mut params = params("Offshoot network proxy");
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -40,12 +40,12 @@ impl Authority {
     }
 
     /// The certificate that a client has to trust, as PEM.
-    pub(crate) fn certificate(&self) -> &str {
+    pub(super) fn certificate(&self) -> &str {
         &self.certificate
     }
 
     /// How to be the server of a host.
-    pub(crate) fn server(&self, host: &Host) -> Result<Arc<ServerConfig>, EgressError> {
+    pub(super) fn server(&self, host: &Host) -> Result<Arc<ServerConfig>, EgressError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(config) = made.get(host) {
             return Ok(Arc::clone(config));

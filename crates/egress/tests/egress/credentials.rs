@@ -12,8 +12,8 @@ const HUSH: &str = "Bearer hush-hush";
 fn credential(host: &str, plain_http: bool) -> Credentials {
     let host = Host::parse(host).unwrap();
     let header = "authorization".to_owned();
-    Credentials::new(vec![Credential { host, header, value: Secret::new(HUSH), plain_http }])
-        .unwrap()
+    let value = Secret::new(HUSH);
+    Credentials::new(vec![Credential { host, port: None, header, value, plain_http }]).unwrap()
 }
 
 #[test]

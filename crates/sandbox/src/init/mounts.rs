@@ -191,9 +191,20 @@ fn hide(script: &Script) -> Result<(), Failure> {
         step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
         match attach(cover.as_fd(), path) {
             // Hidden already, with a directory that is private.
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(Errno::NOENT) => {}
+            // A directory cannot cover a file.
+            Err(Errno::NOTDIR) => match cover_file(path) {
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                other => step_at(Step::Hidden, at, other)?,
+            },
             other => step_at(Step::Hidden, at, other)?,
         }
     }
     Ok(())
+}
+
+/// Shows nothing in place of a file.
+fn cover_file(path: &CStr) -> Result<(), Errno> {
+    let empty = clone_tree(c"/dev/null")?;
+    attach(empty.as_fd(), path)
 }

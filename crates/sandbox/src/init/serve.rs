@@ -19,7 +19,6 @@ use super::watch::Watch;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
-use offshoot_vocabulary::Network;
 
 /// How long what outlives the command is let be: it may be about to end by itself.
 const LINGER: Duration = Duration::from_millis(200);
@@ -99,11 +98,7 @@ impl Serving<'_> {
         self.guests.close();
         let usage = sys::children_usage();
         let processes = processes_started().unwrap_or(0);
-        let unreached = match self.script.network {
-            Network::None => network::unreached(),
-            // The proxy knows better.
-            Network::Proxy | Network::Host => 0,
-        };
+        let unreached = network::unreached(self.script.network);
         if self.await_leave().is_err() {
             return;
         }
