@@ -198,15 +198,20 @@ fn what_is_hidden_is_not_read() {
     fs::create_dir_all(&directory).unwrap();
     let text = "default = \"mine\"\n[profile.mine]\nshow = [\"~/notes\", \"~/.ssh/id_ed25519\"]\n";
     let file = directory.join("sandbox.toml");
-    let script = "cat ../notes/plan.txt ../.ssh/id_ed25519 /etc/passwd; true";
-    let look = ["exec", "-w", "look", "--shell", script];
-    for (hide, seen) in [
-        ("", true),
-        ("hide = [\"~/notes/plan.txt\", \"~/.ssh/id_ed25519\", \"/etc/passwd\"]\n", false),
-    ] {
-        fs::write(&file, format!("{text}{hide}")).unwrap();
-        give_away(place.path());
-        for said in [printed(&place.run(look)), printed(&user.run(&place, &look))] {
+    place.write("look.sh", "cat ../notes/plan.txt ../.ssh/id_ed25519 /etc/passwd; true");
+    let look = ["exec", "-w", "look", "--", "sh", "look.sh"];
+    let hide = "hide = [\"~/notes/plan.txt\", \"~/.ssh/id_ed25519\", \"/etc/passwd\"]\n";
+    for ordinary in [false, true] {
+        for (hide, seen) in [("", true), (hide, false)] {
+            fs::write(&file, format!("{text}{hide}")).unwrap();
+            let output = match ordinary {
+                true => {
+                    give_away(place.path());
+                    user.run(&place, &look)
+                }
+                false => place.run(look),
+            };
+            let said = printed(&output);
             for part in ["a plan", "the-key", "root:"] {
                 assert_eq!(said.contains(part), seen, "{part}: {said}");
             }

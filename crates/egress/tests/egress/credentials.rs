@@ -7,9 +7,9 @@ use offshoot_egress::{Credential, Credentials, Host, Secret};
 use crate::support::{Proxy, Server};
 use crate::tls::{ask, authority, greet, https, inspecting};
 
-const HUSH: &str = "Bearer hush-hush";
+pub(crate) const HUSH: &str = "Bearer hush-hush";
 
-fn credential(host: &str, plain_http: bool) -> Credentials {
+pub(crate) fn credential(host: &str, plain_http: bool) -> Credentials {
     let host = Host::parse(host).unwrap();
     let header = "authorization".to_owned();
     let value = Secret::new(HUSH);

@@ -187,8 +187,8 @@ fn printed(command: &[String], viewer: &Viewer) -> std::result::Result<Vec<u8>, 
     let status = child.wait().map_err(|error| fail(&format!("was lost: {error}")))?;
     match printed {
         None => Err(fail("printed nothing for too long")),
-        Some(Some(Ok(bytes))) if bytes.len() as u64 <= LONGEST && status.success() => Ok(bytes),
-        Some(Some(Ok(_))) if status.success() => Err(fail("printed too much")),
+        Some(Some(Ok(bytes))) if bytes.len() as u64 > LONGEST => Err(fail("printed too much")),
+        Some(Some(Ok(bytes))) if status.success() => Ok(bytes),
         Some(Some(Ok(_))) => Err(fail(&format!("failed ({status})"))),
         Some(_) => Err(fail("closed its output")),
     }
