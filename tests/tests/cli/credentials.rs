@@ -108,7 +108,8 @@ fn the_server_gets_the_credential_and_the_command_does_not() {
     let token = scene.place.path().join("token");
     let (api, other, net) = (scene.api.address(), scene.other.address(), scene.both());
     let search = "env; cat /proc/self/environ /proc/1/environ; cat ../token; grep -rs hush-47[1]1 /run /tmp /etc ~ .; \
-                  grep -rs 'PRIVATE KE[Y]' /run; ls /run/offshoot; true";
+                  grep -rs 'PRIVATE KE[Y]' /run; \
+                  cat /proc/1/mem /proc/1/maps; ls /run/offshoot; true";
     scene.place.write("search.sh", search);
     let sources = [
         "{ env = \"API_TOKEN\" }".to_owned(),
@@ -154,6 +155,10 @@ fn the_server_gets_the_credential_and_the_command_does_not() {
             let text = printed(&output);
             assert!(!text.contains(HUSH) && !text.contains("PRIVATE KEY-"), "{text}");
             assert!(text.contains("certificates.pem"), "{text}");
+            // The init is a copy of the process that read it.
+            for file in ["/proc/1/mem", "/proc/1/maps"] {
+                assert!(text.contains(&format!("{file}: Permission denied")), "{text}");
+            }
             let get = format!("curl -sSv {api}/hello");
             let json = with_json(&["exec", "--net", &net, "--shell", &get]);
             let document = document_of(&scene.run(ordinary, &json));

@@ -198,7 +198,7 @@ fn what_is_hidden_is_not_read() {
     fs::create_dir_all(&directory).unwrap();
     let text = "default = \"mine\"\n[profile.mine]\nshow = [\"~/notes\", \"~/.ssh/id_ed25519\"]\n";
     let file = directory.join("sandbox.toml");
-    place.write("look.sh", "cat ../notes/plan.txt ../.ssh/id_ed25519 /etc/passwd; true");
+    place.write("look.sh", "cat ../notes/plan.txt ../.ssh/id_ed25519 /etc/passwd; echo looked");
     let look = ["exec", "-w", "look", "--", "sh", "look.sh"];
     let hide = "hide = [\"~/notes/plan.txt\", \"~/.ssh/id_ed25519\", \"/etc/passwd\"]\n";
     for ordinary in [false, true] {
@@ -212,6 +212,7 @@ fn what_is_hidden_is_not_read() {
                 false => place.run(look),
             };
             let said = printed(&output);
+            assert!(said.contains("looked"), "{said}");
             for part in ["a plan", "the-key", "root:"] {
                 assert_eq!(said.contains(part), seen, "{part}: {said}");
             }

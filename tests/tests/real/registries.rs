@@ -16,33 +16,72 @@ const ELSEWHERE: &str = "127.0.0.2";
 const OTHER: &str = "allow=example.invalid";
 
 /// What a command does with a registry.
-struct Job<'a> {
-    registry: &'a Registry,
-    script: &'a str,
+struct Job {
+    scene: Scene,
+    script: String,
     /// What it prints if all went well.
-    says: &'a str,
-    /// The route that its connections are recorded with.
-    route: &'a str,
+    says: &'static str,
 }
 
-impl Job<'_> {
+/// How a program comes to trust a registry that speaks TLS.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// By an option of its own, which names a certificate in the project.
+    Option,
+    /// By the variables that Offshoot sets, or not at all.
+    Variables,
+}
+
+impl Trust {
+    fn option(self, option: &str) -> &str {
+        if self == Self::Option { option } else { "" }
+    }
+}
+
+impl Job {
     /// Works with the registry allowed, fails without, and the envelope names what would allow it.
-    fn check(&self, scene: &Scene) {
-        let allow = format!("allow={}", self.registry.host());
-        let allowed = exec(scene, &allow, self.script);
-        let said = allowed["result"]["stdout"].as_str().unwrap_or_default();
-        assert!(allowed["success"] == true && said.ends_with(self.says), "{allowed:#}");
-        assert!(self.registry.asked() > 0);
+    fn check(&self, registry: &Registry) {
+        let route = if registry.address().starts_with("https") { "connect" } else { "http" };
+        let allow = format!("allow={}", registry.host());
+        let allowed = exec(&self.scene, &allow, &self.script);
+        self.went_well(&allowed);
+        assert!(registry.asked() > 0);
         let network = &allowed["result"]["network"];
         let connections = network["connections"].as_array().unwrap();
-        let same = |one: &Value| one["route"] == self.route && one["allowed"] == true;
+        let same = |one: &Value| one["route"] == route && one["allowed"] == true;
         assert!(!connections.is_empty() && connections.iter().all(same), "{network:#}");
         assert_eq!(network["refused"], Value::Null, "{network:#}");
-        let refused = exec(scene, OTHER, self.script);
+        let refused = exec(&self.scene, OTHER, &self.script);
         assert_eq!(refused["success"], false, "{refused:#}");
-        assert_eq!(self.registry.asked(), 0, "{refused:#}");
+        assert_eq!(registry.asked(), 0, "{refused:#}");
         let first = &refused["result"]["network"]["refused"][0];
         assert_eq!(first["option"], format!("--net {allow}"), "{refused:#}");
+    }
+
+    /// Works where the proxy looks into TLS and adds what the registry wants to see.
+    fn check_inspected(&self, registry: &Registry) {
+        let home = self.scene.place.path();
+        let trusted = home.join("trusted.pem");
+        std::fs::write(&trusted, registry.authority().unwrap()).unwrap();
+        let settings = home.join(".config/offshoot/sandbox.toml");
+        std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        let text = format!(
+            "[tls]\ninspect = [\"{ELSEWHERE}\"]\n[[credential]]\nhost = \"{ELSEWHERE}\"\nheader = \"X-Key\"\n\
+             value_from = {{ command = [\"echo\", \"hush\"] }}\n"
+        );
+        std::fs::write(settings, text).unwrap();
+        self.scene.hand_over();
+        let options = ["--net", &format!("allow={}", registry.host()), "--no-cache"];
+        let mut command = self.scene.exec_command(&options, &["sh", "-euc", &self.script]);
+        self.went_well(&envelope_of(&command.env("SSL_CERT_FILE", trusted).output().unwrap()));
+        let heads = registry.heads();
+        let has = |head: &String| head.to_lowercase().contains("x-key: hush");
+        assert!(!heads.is_empty() && heads.iter().all(has), "{heads:?}");
+    }
+
+    fn went_well(&self, envelope: &Value) {
+        let said = envelope["result"]["stdout"].as_str().unwrap_or_default();
+        assert!(envelope["success"] == true && said.ends_with(self.says), "{envelope:#}");
     }
 }
 
@@ -69,37 +108,35 @@ fn repository() -> tempfile::TempDir {
     directory
 }
 
-fn git(who: Who, registry: &Registry, options: &str) {
+fn git(who: Who, registry: &Registry, trust: Trust) -> Job {
     let scene = Scene::new(who);
     scene.place.write("ca.pem", registry.authority().unwrap_or_default());
-    scene.place.write("file", "a\n");
     scene.bind();
-    let repositories = repository();
-    registry.add_repositories(repositories.path());
-    let address = registry.address();
+    let (address, option) = (registry.address(), trust.option("-c http.sslCAInfo=ca.pem"));
     let script =
-        format!("git {options} clone -q {address}/git/repository.git copy && cat copy/file");
-    let route = if address.starts_with("https") { "connect" } else { "http" };
-    Job { registry, script: &script, says: "cloned\n", route }.check(&scene);
+        format!("git {option} clone -q {address}/git/repository.git copy && cat copy/file");
+    Job { scene, script, says: "cloned\n" }
 }
 
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn git_clones_from_the_host_that_is_allowed() {
+    let repositories = repository();
     for who in [Who::Me, Who::Ordinary] {
-        git(who, &Registry::start_elsewhere(ELSEWHERE), "");
+        for (registry, trust) in [
+            (Registry::start_elsewhere(ELSEWHERE), Trust::Variables),
+            (Registry::start_tls(ELSEWHERE), Trust::Option),
+        ] {
+            registry.add_repositories(repositories.path());
+            git(who, &registry, trust).check(&registry);
+        }
+        let registry = Registry::start_tls(ELSEWHERE);
+        registry.add_repositories(repositories.path());
+        git(who, &registry, Trust::Variables).check_inspected(&registry);
     }
 }
 
-#[needs(Overlay, UserNamespace, "git")]
-#[test]
-fn git_clones_over_tls() {
-    for who in [Who::Me, Who::Ordinary] {
-        git(who, &Registry::start_tls(ELSEWHERE), "-c http.sslCAInfo=ca.pem");
-    }
-}
-
-fn cargo(registry: &Registry) {
+fn cargo(registry: &Registry, trust: Trust) -> Job {
     let mut scene = cargo::tools();
     registry.add_cargo("tiny", "pub fn number() -> u32 { 42 }\n", scene.place.path());
     let source = format!(
@@ -113,31 +150,28 @@ fn cargo(registry: &Registry) {
     );
     scene.place.write("src/main.rs", "fn main() { println!(\"{}\", tiny::number()); }\n");
     scene.place.write("ca.pem", registry.authority().unwrap_or_default());
-    let mut script = "cargo run -q";
-    let mut route = "http";
-    if registry.address().starts_with("https") {
-        // It is not given to cargo on the command line, but as every program here gets its settings.
-        script = "CARGO_HTTP_CAINFO=$PWD/ca.pem cargo run -q";
-        route = "connect";
-    }
     scene.set("CARGO_NET_RETRY", "0");
     scene.bind();
-    Job { registry, script, says: "42\n", route }.check(&scene);
+    let script = format!("cargo run -q {}", trust.option("--config http.cainfo=\\\"ca.pem\\\""));
+    Job { scene, script, says: "42\n" }
 }
 
 #[needs(Overlay, UserNamespace, "cc")]
 #[test]
 fn cargo_builds_from_the_registry_that_is_allowed() {
-    cargo(&Registry::start_elsewhere(ELSEWHERE));
+    let registry = Registry::start_elsewhere(ELSEWHERE);
+    cargo(&registry, Trust::Variables).check(&registry);
 }
 
 #[needs(Overlay, UserNamespace, "cc")]
 #[test]
 fn cargo_builds_over_tls() {
-    cargo(&Registry::start_tls(ELSEWHERE));
+    let registry = Registry::start_tls(ELSEWHERE);
+    cargo(&registry, Trust::Option).check(&registry);
+    cargo(&registry, Trust::Variables).check_inspected(&registry);
 }
 
-fn npm(who: Who, registry: &Registry) {
+fn npm(who: Who, registry: &Registry, trust: Trust) -> Job {
     let mut scene = Scene::new(who);
     registry.add_npm("low", "module.exports = 42;\n", scene.place.path());
     for (name, value) in [
@@ -152,29 +186,29 @@ fn npm(who: Who, registry: &Registry) {
     scene.place.write("package.json", r#"{"name": "app", "dependencies": {"low": "^1.0.0"}}"#);
     scene.place.write("ca.pem", registry.authority().unwrap_or_default());
     scene.bind();
-    let (mut install, mut route) = ("npm install && node -p 'require(\"low\")'", "http");
-    if registry.address().starts_with("https") {
-        install = "npm install --cafile ca.pem && node -p 'require(\"low\")'";
-        route = "connect";
-    }
-    Job { registry, script: install, says: "42\n", route }.check(&scene);
+    let option = trust.option("--cafile ca.pem");
+    let script = format!("npm install {option} && node -p 'require(\"low\")'");
+    Job { scene, script, says: "42\n" }
 }
 
 #[needs(Overlay, UserNamespace, "node", "npm")]
 #[test]
 fn npm_installs_from_the_registry_that_is_allowed() {
     for who in [Who::Me, Who::Ordinary] {
-        npm(who, &Registry::start_elsewhere(ELSEWHERE));
+        let registry = Registry::start_elsewhere(ELSEWHERE);
+        npm(who, &registry, Trust::Variables).check(&registry);
     }
 }
 
 #[needs(Overlay, UserNamespace, "node", "npm")]
 #[test]
 fn npm_installs_over_tls() {
-    npm(Who::Ordinary, &Registry::start_tls(ELSEWHERE));
+    let registry = Registry::start_tls(ELSEWHERE);
+    npm(Who::Ordinary, &registry, Trust::Option).check(&registry);
+    npm(Who::Ordinary, &registry, Trust::Variables).check_inspected(&registry);
 }
 
-fn pip(who: Who, registry: &Registry) {
+fn pip(who: Who, registry: &Registry, trust: Trust) -> Job {
     const FILE: &str = "greet-1.0-py3-none-any.whl";
     let mut scene = Scene::new(who);
     scene.set("PIP_INDEX_URL", format!("{}/simple", registry.address()));
@@ -185,9 +219,8 @@ fn pip(who: Who, registry: &Registry) {
     ] {
         scene.set(name, value);
     }
-    let (mut options, mut route) = (format!("--trusted-host {}", registry.host()), "http");
-    if registry.address().starts_with("https") {
-        (options, route) = ("--cert ca.pem".to_owned(), "connect");
+    if registry.authority().is_none() {
+        scene.set("PIP_TRUSTED_HOST", registry.host());
     }
     scene.place.write("wheel.py", WHEEL);
     scene.place.write("ca.pem", registry.authority().unwrap_or_default());
@@ -196,24 +229,28 @@ fn pip(who: Who, registry: &Registry) {
     let wheel = std::fs::read(scene.place.project().join(FILE)).unwrap();
     scene.host(&format!("rm {FILE}"));
     registry.add_pip("greet", FILE, wheel);
+    let option = trust.option("--cert ca.pem");
     let script = format!(
-        "python3 -m pip install -q {options} --target out greet && PYTHONPATH=out python3 -c 'import greet; greet.main()'"
+        "python3 -m pip install -q {option} --target out greet && PYTHONPATH=out python3 -c 'import greet; greet.main()'"
     );
-    Job { registry, script: &script, says: "hello from a wheel\n", route }.check(&scene);
+    Job { scene, script, says: "hello from a wheel\n" }
 }
 
 #[needs(Overlay, UserNamespace, "python3", "pip3")]
 #[test]
 fn pip_installs_from_the_index_that_is_allowed() {
     for who in [Who::Me, Who::Ordinary] {
-        pip(who, &Registry::start_elsewhere(ELSEWHERE));
+        let registry = Registry::start_elsewhere(ELSEWHERE);
+        pip(who, &registry, Trust::Variables).check(&registry);
     }
 }
 
 #[needs(Overlay, UserNamespace, "python3", "pip3")]
 #[test]
 fn pip_installs_over_tls() {
-    pip(Who::Ordinary, &Registry::start_tls(ELSEWHERE));
+    let registry = Registry::start_tls(ELSEWHERE);
+    pip(Who::Ordinary, &registry, Trust::Option).check(&registry);
+    pip(Who::Ordinary, &registry, Trust::Variables).check_inspected(&registry);
 }
 
 /// Programs that know of no proxy connect to what the name server made up, or to the address itself.

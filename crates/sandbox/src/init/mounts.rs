@@ -191,12 +191,9 @@ fn hide(script: &Script) -> Result<(), Failure> {
         step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
         match attach(cover.as_fd(), path) {
             // Hidden already, with a directory that is private.
-            Err(Errno::NOENT) => {}
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
             // A directory cannot cover a file.
-            Err(Errno::NOTDIR) => match cover_file(path) {
-                Err(Errno::NOENT | Errno::NOTDIR) => {}
-                other => step_at(Step::Hidden, at, other)?,
-            },
+            Err(Errno::INVAL) => step_at(Step::Hidden, at, cover_file(path))?,
             other => step_at(Step::Hidden, at, other)?,
         }
     }
