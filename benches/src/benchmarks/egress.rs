@@ -83,8 +83,7 @@ fn fetch(
     let mut command = match way {
         Way::Direct => Command::new(&words[0]),
         Way::Http | Way::Tunnel => {
-            let exec = ["exec", "--json", "--net", allow, "--show", &words[0], "--", &words[0]];
-            bench.offshoot(home, dir, &exec)
+            bench.offshoot(home, dir, &["exec", "--json", "--net", allow, "--", &words[0]])
         }
     };
     let output = command.args(&words[1..]).output()?;

@@ -231,6 +231,25 @@ fn requests_are_held_to_methods_and_paths() {
     assert!(!output.status.success() && scene.other.asked() == 0, "{output:?}");
 }
 
+/// A program without TLS can have the credential too: the proxy speaks TLS for it.
+#[needs(UserNamespace, "curl")]
+#[test]
+fn plain_requests_go_on_as_https_with_the_credential() {
+    let scene = Scene::new();
+    let host = scene.api.host();
+    let settings = format!(
+        "[profile.web]\nnetwork = \"proxy\"\nallow = [{{ host = \"{host}\", upgrade = true }}]\n\
+         [[credential]]\nhost = \"{host}\"\nscheme = \"Bearer\"\nvalue_from = {{ env = \"API_TOKEN\" }}\n"
+    );
+    scene.settings(&settings);
+    let text = format!("curl -sS http://{host}/hello");
+    for ordinary in [false, true] {
+        let output = scene.run(ordinary, &["exec", "--sandbox", "web", "--shell", &text]);
+        assert!(printed(&output).contains("hello"), "{output:?}");
+        assert_eq!(scene.told(), [Some(true), None]);
+    }
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn settings_that_cannot_work_stop_commands() {

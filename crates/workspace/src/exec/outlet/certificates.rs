@@ -13,7 +13,7 @@ const OWN: &str = "/run/offshoot/proxy.pem";
 /// The same with those that this machine trusts.
 const ALL: &str = "/run/offshoot/certificates.pem";
 /// Variables of programs that trust a file in place of what the machine trusts.
-const REPLACING: [&str; 7] = [
+const REPLACING: [&str; 8] = [
     "SSL_CERT_FILE",
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
@@ -21,6 +21,8 @@ const REPLACING: [&str; 7] = [
     "CARGO_HTTP_CAINFO",
     "PIP_CERT",
     "AWS_CA_BUNDLE",
+    // A file that its settings name would replace what node trusts.
+    "npm_config_cafile",
 ];
 /// Variables of programs that trust a file beside what they trust by themselves.
 const ADDING: [&str; 2] = ["NODE_EXTRA_CA_CERTS", "DENO_CERT"];
