@@ -43,14 +43,15 @@ impl Registry {
         Self::serve(host, None)
     }
 
-    /// Starts one that speaks TLS, with a certificate for its address and `localhost`.
+    /// Starts one that speaks TLS, with a certificate for its address or `localhost`.
     pub fn start_tls(host: &str) -> Self {
         Self::serve(host, Some(Certified::new(host)))
     }
 
     fn serve(host: &str, certified: Option<Certified>) -> Self {
-        let listener = TcpListener::bind((host, 0)).expect("a port of the loopback interface");
-        let address = listener.local_addr().expect("it has an address");
+        let bound = if host == "localhost" { "127.0.0.1" } else { host };
+        let listener = TcpListener::bind((bound, 0)).expect("a port of the loopback interface");
+        let port = listener.local_addr().expect("it has an address").port();
         let scheme = if certified.is_some() { "https" } else { "http" };
         let authority = certified.as_ref().map(|certified| certified.authority.clone());
         let shelf: Arc<Shelf> = Arc::default();
@@ -65,7 +66,7 @@ impl Registry {
                 });
             }
         });
-        Self { address: format!("{scheme}://{address}"), shelf, authority }
+        Self { address: format!("{scheme}://{host}:{port}"), shelf, authority }
     }
 
     /// Where it is, without a slash at the end.

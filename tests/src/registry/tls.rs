@@ -17,7 +17,7 @@ pub(super) struct Certified {
 }
 
 impl Certified {
-    /// For an address, and for `localhost`.
+    /// For a name or an address, and for `localhost`: node takes a server without a name for that one, if it asks by a proxy.
     pub(super) fn new(host: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -12,6 +12,7 @@ use rcgen::{
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use super::protocol::{HTTP, provider};
 use crate::error::EgressError;
 use crate::host::Host;
 
@@ -70,13 +71,13 @@ impl Authority {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let certificate = params.signed_by(&self.key, &self.issuer).map_err(failed)?;
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.serialize_der()));
-        let mut config = ServerConfig::builder_with_provider(super::provider())
+        let mut config = ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
             .map_err(failed)?
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], key)
             .map_err(failed)?;
-        config.alpn_protocols = vec![super::HTTP.to_vec()];
+        config.alpn_protocols = vec![HTTP.to_vec()];
         Ok(config)
     }
 }

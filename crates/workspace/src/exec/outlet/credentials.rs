@@ -20,6 +20,8 @@ use crate::error::{Result, ServiceError};
 
 /// No header that servers accept is longer.
 const LONGEST: u64 = 16 * 1024;
+/// Shorter values are not looked for in variables.
+const SHORTEST: usize = 6;
 /// How long a program has to print a value.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -127,8 +129,9 @@ fn failed(rule: &CredentialRule, problem: &str) -> ServiceError {
     ServiceError::Request(format!("cannot use the credential for {host}: {problem}"))
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+/// Whether a text holds a secret. Short ones are in many texts by chance.
+fn contains(text: &[u8], secret: &[u8]) -> bool {
+    secret.len() >= SHORTEST && text.windows(secret.len()).any(|window| window == secret)
 }
 
 /// The value, or what is wrong; never a part of it.
@@ -201,6 +204,13 @@ mod tests {
     fn viewer(variables: &[(&str, &str)]) -> Viewer {
         let own = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
         Viewer { home: None, variables: variables.iter().map(own).collect() }
+    }
+
+    #[test]
+    fn short_values_are_in_many_texts() {
+        assert!(contains(b"Bearer hush-hush", b"hush-hush"));
+        assert!(!contains(b"/usr/bin", b"bin"));
+        assert!(!contains(b"", b"hush-hush"));
     }
 
     #[test]
