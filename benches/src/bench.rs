@@ -26,7 +26,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(options: Options) -> Result<Self> {
-        helper::check_visible(&std::env::current_exe()?)?;
+        let own = std::env::current_exe()?;
+        helper::check_visible(&own)?;
         let dir = std::env::var_os(DIR_VARIABLE).map_or_else(std::env::temp_dir, PathBuf::from);
         let dir = dir.canonicalize().map_err(|error| format!("{}: {error}", dir.display()))?;
         if machine::is_in_memory(&dir) {
@@ -34,6 +35,11 @@ impl Bench {
             println!("warning: {shown} is in memory, where syncing is free: set {DIR_VARIABLE}");
         }
         let scratch = tempfile::Builder::new().prefix("offshoot-bench-").tempdir_in(dir)?;
+        // Commands see what a list names, and the helpers are this program.
+        let settings = scratch.path().join(".config/offshoot");
+        std::fs::create_dir_all(&settings)?;
+        let shown = format!("[profile.workspace]\nshow = [{:?}]\n", own.display().to_string());
+        std::fs::write(settings.join("sandbox.toml"), shown)?;
         Ok(Self { options, scratch, trees: RefCell::default(), places: Cell::new(0) })
     }
 

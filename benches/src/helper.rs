@@ -1,5 +1,6 @@
 //! What benchmarks run of their own binary, inside the places that they compare.
 
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -9,6 +10,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 
 use crate::Result;
+use crate::fetch::{self, Amount, Way};
 
 /// Times a program and prints a line about it. Programs are timed where they run, so that making the place and taking it
 /// down are not part of it.
@@ -18,6 +20,9 @@ const OVERLAY: &str = "helper-overlay";
 
 /// Renames a file to and fro and prints a line about it.
 const RENAME: &str = "helper-rename";
+
+/// Asks a server for things and prints lines about it.
+const FETCH: &str = "helper-fetch";
 
 /// A time that was taken inside of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +38,7 @@ pub(crate) fn run(arguments: &[String]) -> Option<ExitCode> {
     let outcome = match arguments {
         [helper, label, program, rest @ ..] if helper == LAP => lap(label, program, rest),
         [helper, one, other, count] if helper == RENAME => rename(one, other, count),
+        [helper, rest @ ..] if helper == FETCH => fetch::client(rest),
         [helper, lower, scratch, program, rest @ ..] if helper == OVERLAY => {
             overlay(Path::new(lower), Path::new(scratch), program, rest)
         }
@@ -68,6 +74,14 @@ pub(crate) fn lap_prefix() -> Result<String> {
 /// What a shell script puts before two names and a number to have that many renames timed.
 pub(crate) fn rename_prefix() -> Result<String> {
     prefix(RENAME)
+}
+
+/// This program as a client of a server.
+pub(crate) fn fetch(way: Way, server: SocketAddr, amount: Amount) -> Result<Vec<String>> {
+    let own = std::env::current_exe()?;
+    let own = own.to_str().ok_or("the benchmarks lie in an odd place")?;
+    let words = [own, FETCH].map(str::to_owned).to_vec();
+    Ok([words, fetch::arguments(way, server, amount)].concat())
 }
 
 fn prefix(helper: &str) -> Result<String> {

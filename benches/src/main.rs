@@ -9,6 +9,7 @@ mod bench;
 mod benchmarks;
 mod commit;
 mod contest;
+mod fetch;
 mod helper;
 mod json;
 mod machine;

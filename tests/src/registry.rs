@@ -1,38 +1,72 @@
 //! A registry of packages on the loopback interface.
 
+mod backend;
+mod tls;
+
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
-type Files = BTreeMap<String, Vec<u8>>;
+use tls::Certified;
 
-/// A server of files that counts what is asked for. It goes with the process that started it.
+/// What all connections of a registry share.
+#[derive(Debug, Default)]
+struct Shelf {
+    files: RwLock<BTreeMap<String, Vec<u8>>>,
+    /// Paths that lead to other addresses.
+    moved: RwLock<BTreeMap<String, String>>,
+    /// A directory of git repositories, which are served below `/git/`.
+    repositories: RwLock<Option<PathBuf>>,
+    /// The heads of all requests since they were last looked at.
+    heads: Mutex<Vec<String>>,
+}
+
+/// A server of files that remembers what is asked for. It goes with the process that started it.
 #[derive(Debug)]
 pub struct Registry {
     address: String,
-    files: Arc<RwLock<Files>>,
-    asked: Arc<AtomicUsize>,
+    shelf: Arc<Shelf>,
+    authority: Option<String>,
 }
 
 impl Registry {
-    /// Starts one without any package.
+    /// Starts one without any package, where programs look for servers of their own.
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port of the loopback interface");
-        let address = listener.local_addr().expect("it has an address");
-        let files: Arc<RwLock<Files>> = Arc::default();
-        let asked: Arc<AtomicUsize> = Arc::default();
-        let (served, counted) = (files.clone(), asked.clone());
+        Self::serve("127.0.0.1", None)
+    }
+
+    /// Starts one at another address of this machine, which no variable excepts from proxies.
+    pub fn start_elsewhere(host: &str) -> Self {
+        Self::serve(host, None)
+    }
+
+    /// Starts one that speaks TLS, with a certificate for its address or `localhost`.
+    pub fn start_tls(host: &str) -> Self {
+        Self::serve(host, Some(Certified::new(host)))
+    }
+
+    fn serve(host: &str, certified: Option<Certified>) -> Self {
+        let bound = if host == "localhost" { "127.0.0.1" } else { host };
+        let listener = TcpListener::bind((bound, 0)).expect("a port of the loopback interface");
+        let port = listener.local_addr().expect("it has an address").port();
+        let scheme = if certified.is_some() { "https" } else { "http" };
+        let authority = certified.as_ref().map(|certified| certified.authority.clone());
+        let shelf: Arc<Shelf> = Arc::default();
+        let served = shelf.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (files, asked) = (served.clone(), counted.clone());
-                std::thread::spawn(move || answer(stream, &files, &asked));
+                let shelf = served.clone();
+                let config = certified.as_ref().map(|certified| certified.config.clone());
+                std::thread::spawn(move || match config {
+                    Some(config) => tls::accept(config, stream, |stream| answer(stream, &shelf)),
+                    None => answer(stream, &shelf),
+                });
             }
         });
-        Self { address: format!("http://{address}"), files, asked }
+        Self { address: format!("{scheme}://{host}:{port}"), shelf, authority }
     }
 
     /// Where it is, without a slash at the end.
@@ -40,9 +74,41 @@ impl Registry {
         &self.address
     }
 
+    /// Host and port.
+    pub fn host(&self) -> &str {
+        self.address.split_once("://").map_or("", |(_, host)| host)
+    }
+
+    /// Its port.
+    pub fn port(&self) -> &str {
+        self.host().rsplit(':').next().unwrap_or_default()
+    }
+
+    /// The certificate (PEM) by which its own can be checked, if it speaks TLS.
+    pub fn authority(&self) -> Option<&str> {
+        self.authority.as_deref()
+    }
+
     /// How much was asked for since the last time.
     pub fn asked(&self) -> usize {
-        self.asked.swap(0, Ordering::SeqCst)
+        self.heads().len()
+    }
+
+    /// The heads of the requests since the last time.
+    pub fn heads(&self) -> Vec<String> {
+        std::mem::take(&mut self.shelf.heads.lock().expect("nobody panics while adding"))
+    }
+
+    /// Sends whoever asks for a path elsewhere.
+    pub fn redirect(&self, path: &str, to: &str) {
+        let mut moved = self.shelf.moved.write().expect("nobody panics while serving");
+        moved.insert(path.to_owned(), to.to_owned());
+    }
+
+    /// Serves the git repositories of a directory below `/git/`.
+    pub fn add_repositories(&self, directory: &Path) {
+        let mut own = self.shelf.repositories.write().expect("nobody panics while serving");
+        *own = Some(directory.to_owned());
     }
 
     /// Adds a package for npm, version 1.0.0, with one file. `scratch` is an existing folder.
@@ -91,24 +157,44 @@ impl Registry {
         self.put(&format!("/wheels/{file}"), wheel);
     }
 
-    fn put(&self, path: &str, content: impl Into<Vec<u8>>) {
-        let mut files = self.files.write().expect("nobody panics while serving");
+    /// Adds a file.
+    pub fn put(&self, path: &str, content: impl Into<Vec<u8>>) {
+        let mut files = self.shelf.files.write().expect("nobody panics while serving");
         files.insert(path.to_owned(), content.into());
     }
 }
 
-fn answer(mut stream: TcpStream, files: &RwLock<Files>, asked: &AtomicUsize) {
-    let reader = stream.try_clone().expect("a socket has two ends");
-    let mut lines = BufReader::new(reader).lines().map_while(Result::ok);
-    let Some(first) = lines.next() else { return };
-    // The head ends with an empty line.
-    let _head = lines.by_ref().find(String::is_empty);
-    asked.fetch_add(1, Ordering::SeqCst);
-    let path = first.split(' ').nth(1).unwrap_or_default();
-    let files = files.read().expect("nobody panics while adding");
+fn answer(stream: impl Read + Write, shelf: &Shelf) {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        // Whoever leaves, or does not trust the certificate, asks for nothing.
+        let Ok(1..) = reader.read_line(&mut head) else { return };
+    }
+    shelf.heads.lock().expect("nobody panics while adding").push(head.clone());
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    let repositories = shelf.repositories.read().expect("nobody panics while adding").clone();
+    let answer = match repositories {
+        Some(directory) if path.starts_with("/git/") => {
+            backend::answer(&head, &mut reader, &directory)
+        }
+        _ => file(path, shelf),
+    };
+    // Whoever does not wait for the answer does not want it.
+    let stream = reader.get_mut();
+    drop(stream.write_all(&answer).and_then(|()| stream.flush()));
+}
+
+/// The whole answer to a request for a file.
+fn file(path: &str, shelf: &Shelf) -> Vec<u8> {
+    let moved = shelf.moved.read().expect("nobody panics while adding");
+    let files = shelf.files.read().expect("nobody panics while adding");
     let (status, body) = match files.get(path) {
-        Some(body) => ("200 OK", body.as_slice()),
-        None => ("404 Not Found", &b"no such file"[..]),
+        Some(body) => ("200 OK".to_owned(), body.as_slice()),
+        None => match moved.get(path) {
+            Some(to) => (format!("302 Found\r\nLocation: {to}"), &b""[..]),
+            None => ("404 Not Found".to_owned(), &b"no such file"[..]),
+        },
     };
     let length = body.len();
     // Pip reads an index only if it is a page, and keeps only what may be kept, from a time that it knows.
@@ -121,8 +207,7 @@ fn answer(mut stream: TcpStream, files: &RwLock<Files>, asked: &AtomicUsize) {
     };
     let head =
         format!("HTTP/1.1 {status}\r\n{kind}Content-Length: {length}\r\nConnection: close\r\n\r\n");
-    // Whoever does not wait for the answer does not want it.
-    drop(stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)));
+    [head.as_bytes(), body].concat()
 }
 
 /// A compressed archive of files in a folder.

@@ -32,6 +32,8 @@ mod compaction;
 mod completions;
 #[path = "cli/containers.rs"]
 mod containers;
+#[path = "cli/credentials.rs"]
+mod credentials;
 #[path = "cli/crowds.rs"]
 mod crowds;
 #[path = "cli/damage.rs"]

@@ -42,6 +42,8 @@ mod output;
 mod overlay;
 #[path = "real/python.rs"]
 mod python;
+#[path = "real/registries.rs"]
+mod registries;
 #[path = "real/renames.rs"]
 mod renames;
 #[path = "real/room.rs"]

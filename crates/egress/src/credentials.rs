@@ -31,6 +31,8 @@ impl fmt::Debug for Secret {
 pub struct Credential {
     /// The host, and no other.
     pub host: Host,
+    /// The port, and no other; any if there is none.
+    pub port: Option<u16>,
     /// The name of the header, such as `authorization`.
     pub header: String,
     /// Its whole value, such as `Bearer ...`.
@@ -77,10 +79,13 @@ impl Credentials {
     pub(crate) fn of<'a>(
         &'a self,
         host: &'a Host,
+        port: u16,
         encrypted: bool,
     ) -> impl Iterator<Item = &'a Credential> {
         self.list.iter().filter(move |credential| {
-            credential.host == *host && (encrypted || credential.plain_http)
+            credential.host == *host
+                && credential.port.is_none_or(|own| own == port)
+                && (encrypted || credential.plain_http)
         })
     }
 }
@@ -108,7 +113,8 @@ mod tests {
 
     fn credential(header: &str, value: &str) -> Credential {
         let host = Host::parse("a.test").unwrap();
-        Credential { host, header: header.to_owned(), value: Secret::new(value), plain_http: false }
+        let (header, value) = (header.to_owned(), Secret::new(value));
+        Credential { host, port: None, header, value, plain_http: false }
     }
 
     #[test]
@@ -144,9 +150,16 @@ mod tests {
     #[test]
     fn each_host_has_its_own() {
         let all = Credentials::new(vec![credential("x-key", "1")]).unwrap();
-        let of = |host: &str, encrypted| all.of(&Host::parse(host).unwrap(), encrypted).count();
-        assert_eq!(of("a.test", true), 1);
-        assert_eq!(of("a.test", false), 0);
-        assert_eq!(of("b.a.test", true), 0);
+        let of = |all: &Credentials, host: &str, encrypted| {
+            all.of(&Host::parse(host).unwrap(), 443, encrypted).count()
+        };
+        assert_eq!(of(&all, "a.test", true), 1);
+        assert_eq!(of(&all, "a.test", false), 0);
+        assert_eq!(of(&all, "b.a.test", true), 0);
+        for (port, expected) in [(443, 1), (8443, 0)] {
+            let own = Credential { port: Some(port), ..credential("x-key", "1") };
+            let own = Credentials::new(vec![own]).unwrap();
+            assert_eq!(of(&own, "a.test", true), expected);
+        }
     }
 }

@@ -25,7 +25,7 @@ use crate::record::{ConnectionListener, EgressReport, Ledger, Route};
 use crate::rules::NetRules;
 use crate::socks;
 use crate::state::State;
-use crate::tls::{Authority, Client};
+use crate::tls::{Client, Inspection};
 use crate::walls::EgressWalls;
 use crate::wire::Duplex;
 
@@ -55,8 +55,8 @@ pub struct EgressOptions {
     pub credentials: Credentials,
     /// What it may cost.
     pub limits: EgressLimits,
-    /// Whether TLS is looked into, by a certificate authority that the command is made to trust.
-    pub inspect: bool,
+    /// Whose TLS is looked into, by a certificate authority that the command is made to trust.
+    pub inspect: Option<Arc<Inspection>>,
     /// The certificates (DER) that servers are checked against where the proxy speaks TLS with them; those of the system if
     /// none are given.
     pub roots: Option<Vec<Vec<u8>>>,
@@ -78,7 +78,7 @@ impl EgressOptions {
             rules,
             credentials: Credentials::default(),
             limits: EgressLimits::default(),
-            inspect: false,
+            inspect: None,
             roots: None,
             walls: EgressWalls::default(),
             lookup: Arc::new(SystemLookup),
@@ -143,11 +143,6 @@ impl Egress {
         Ok(Self { state, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The certificate that the command has to trust, as PEM, if TLS is looked into.
-    pub fn certificate(&self) -> Option<&str> {
-        self.state.authority.as_ref().map(Authority::certificate)
-    }
-
     /// What happened so far.
     pub fn report(&self) -> EgressReport {
         self.state.ledger.report()
@@ -181,13 +176,13 @@ impl fmt::Debug for Egress {
 }
 
 fn state(options: EgressOptions) -> Result<State, EgressError> {
-    let EgressOptions { rules, credentials, limits, walls, lookup, listener, .. } = options;
-    let authority = options.inspect.then(Authority::new).transpose()?;
-    let speaks_tls = options.inspect || rules.iter().any(|rule| rule.upgrade);
+    let EgressOptions { rules, credentials, limits, inspect, walls, lookup, listener, .. } =
+        options;
+    let speaks_tls = inspect.is_some() || rules.iter().any(|rule| rule.upgrade);
     let client = speaks_tls.then(|| Client::new(options.roots.as_deref())).transpose()?;
     let ledger = Ledger::new(limits.recorded, listener);
     let made_up = MadeUp::new(options.made_up, limits.names);
-    Ok(State { rules, credentials, limits, ledger, made_up, lookup, walls, authority, client })
+    Ok(State { rules, credentials, limits, ledger, made_up, lookup, walls, inspect, client })
 }
 
 fn spawn_all(

@@ -292,7 +292,7 @@ fn the_name_server_answers_with_what_it_made_up_alone() {
         made_up: MadeUp::new(Cidr::BENCHMARKS, 50),
         lookup,
         walls: EgressWalls::default(),
-        authority: None,
+        inspect: None,
         client: None,
     };
     let good = b"\x01\x02\x01\0\0\x01\0\0\0\0\0\0\x01a\x04test\0\0\x01\0\x01";

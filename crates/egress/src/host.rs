@@ -58,6 +58,11 @@ impl Host {
         }
     }
 
+    /// Reads `HOST` or `HOST:PORT`.
+    pub fn parse_with_port(text: &str) -> Result<(Self, Option<u16>), HostParseError> {
+        parse_authority(text)
+    }
+
     /// The name, where it is one.
     pub fn name(&self) -> Option<&str> {
         match self {

@@ -36,4 +36,5 @@ pub use lookup::{NameLookup, SystemLookup};
 pub use ranges::{Cidr, CidrError};
 pub use record::{Connection, ConnectionListener, EgressReport, Refusal, RefusedHost, Route};
 pub use rules::{DEFAULT_PORTS, NetGroup, NetRule, NetRules, RuleError, Target, groups};
+pub use tls::Inspection;
 pub use walls::EgressWalls;

@@ -12,7 +12,7 @@ use crate::host::Host;
 use crate::http::{Mode, Origin, Session};
 use crate::record::{Record, Refusal, Route};
 use crate::state::State;
-use crate::tls::{Authority, Hello, parse_hello};
+use crate::tls::{Hello, Inspection, parse_hello};
 use crate::tunnel;
 use crate::wire::Duplex;
 
@@ -92,10 +92,11 @@ async fn decide(
                     "TLS asks for another server than the connection is for",
                 ));
             }
-            match (&state.authority, anything) {
-                (Some(_), _) => Ok(Plan::Inspect),
-                (None, true) => Ok(Plan::Carry),
-                (None, false) => Err(Refusal::Opaque),
+            let inspects = |inspect: &Arc<Inspection>| inspect.covers(&way.host, way.port);
+            match (state.inspect.as_ref().is_some_and(inspects), anything) {
+                (true, _) => Ok(Plan::Inspect),
+                (false, true) => Ok(Plan::Carry),
+                (false, false) => Err(Refusal::Opaque),
             }
         }
         Content::Http => Ok(Plan::Http),
@@ -179,8 +180,7 @@ pub(crate) fn classify(bytes: &[u8]) -> Content {
 
 /// Is the server of a host for a client of TLS.
 async fn greet(state: &State, client: Duplex, host: &Host, record: &mut Record) -> Option<Duplex> {
-    let config = match state.authority.as_ref().map(|authority: &Authority| authority.server(host))
-    {
+    let config = match state.inspect.as_ref().map(|inspect| inspect.server(host)) {
         Some(Ok(config)) => config,
         Some(Err(_)) | None => {
             record.refuse(Refusal::Unsupported("a certificate for this host"));

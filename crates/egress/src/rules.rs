@@ -89,6 +89,18 @@ impl NetRules {
         all.into_iter().collect()
     }
 
+    /// The rules about a host: at a port if one is given, where a rule that names no port is about any.
+    pub fn about<'a>(
+        &'a self,
+        host: &'a Host,
+        port: Option<u16>,
+    ) -> impl Iterator<Item = &'a NetRule> {
+        self.rules.iter().filter(move |rule| {
+            let same_port = port.is_none() || rule.port.is_none() || rule.port == port;
+            same_port && rule.target.is_about(host)
+        })
+    }
+
     /// The rules that allow a host and port.
     pub(crate) fn matching<'a>(
         &'a self,
@@ -133,6 +145,11 @@ impl NetRule {
     /// The ports that it allows.
     pub fn ports(&self) -> &[u16] {
         self.port.as_ref().map_or(&DEFAULT_PORTS, std::slice::from_ref)
+    }
+
+    /// Whether plain HTTP goes on as HTTPS.
+    pub fn upgrades(&self) -> bool {
+        self.upgrade
     }
 
     fn has_port(&self, port: u16) -> bool {

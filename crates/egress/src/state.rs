@@ -15,7 +15,7 @@ use crate::lookup::NameLookup;
 use crate::made_up::MadeUp;
 use crate::record::{Ledger, Record, Refusal};
 use crate::rules::NetRules;
-use crate::tls::{Authority, Client};
+use crate::tls::{Client, Inspection};
 use crate::tunnel::Patience;
 use crate::walls::EgressWalls;
 
@@ -34,7 +34,7 @@ pub(crate) struct State {
     pub(crate) lookup: Arc<dyn NameLookup>,
     pub(crate) walls: EgressWalls,
     /// Makes certificates, if connections of TLS are to be looked into.
-    pub(crate) authority: Option<Authority>,
+    pub(crate) inspect: Option<Arc<Inspection>>,
     /// Speaks TLS to servers, where that is needed.
     pub(crate) client: Option<Client>,
 }

@@ -7,8 +7,8 @@ use offshoot_host::read_regular;
 use offshoot_policy::Policy;
 pub use offshoot_protocol::{Demand, FileAccess, Network, Visibility};
 pub use offshoot_workspace::{
-    Explanation, Group, Profile, ProfileRules, Profiles, ProjectNarrowing, Seen, Sight, Source,
-    Viewer, check_hosts, groups,
+    CredentialRule, Explanation, Group, HostRule, HostTable, Profile, ProfileRules, Profiles,
+    ProjectNarrowing, Seen, Sight, Source, TlsRules, ValueSource, Viewer, check_hosts, groups,
 };
 
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ impl Offshoot {
         let exec = &self.config().exec;
         let network = exec.net;
         let allow = Some(exec.allow.clone()).filter(|allow| !allow.is_empty());
-        let allow = allow.into_iter().collect();
+        let allow = allow.into_iter().map(HostRule::Text).collect();
         Ok(ProfileRules { profiles, narrowed, network, allow })
     }
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::demand::Demands;
 use crate::error::ProfileError;
+use crate::hosts::{CredentialRule, HostRule, TlsRules};
 use crate::profile::Profile;
 use crate::reads::groups;
 
@@ -26,6 +27,11 @@ struct ProfileFile {
     default: Option<String>,
     #[serde(default)]
     profile: BTreeMap<String, Text>,
+    /// What the proxy adds to requests.
+    #[serde(default)]
+    credential: Vec<CredentialRule>,
+    #[serde(default)]
+    tls: TlsRules,
 }
 
 /// A file of a project.
@@ -51,7 +57,7 @@ struct Text {
     #[serde(default)]
     hide: Vec<String>,
     network: Option<Network>,
-    allow: Option<Vec<String>>,
+    allow: Option<Vec<HostRule>>,
     caches: Option<bool>,
     limits: Option<bool>,
     widen: Option<bool>,
@@ -66,6 +72,8 @@ struct Text {
 pub struct Profiles {
     all: BTreeMap<String, Profile>,
     default: String,
+    credentials: Vec<CredentialRule>,
+    tls: TlsRules,
 }
 
 /// What a project takes away from the profiles of its user.
@@ -81,10 +89,12 @@ impl Profiles {
         let mut built_in: ProfileFile = parse(BUILT_IN_NAME, BUILT_IN)?;
         let mut default = USUAL.to_owned();
         let mut file = BUILT_IN_NAME;
+        let (mut credentials, mut tls) = (Vec::new(), TlsRules::default());
         if let Some((name, text)) = user {
             let own: ProfileFile = parse(name, text)?;
             file = name;
             default = own.default.unwrap_or(default);
+            (credentials, tls) = (own.credential, own.tls);
             for (profile, text) in own.profile {
                 let below = built_in.profile.remove(&profile);
                 built_in
@@ -96,7 +106,7 @@ impl Profiles {
         for name in built_in.profile.keys() {
             all.insert(name.clone(), resolve(file, name, &built_in.profile, MOST_STEPS)?);
         }
-        let known = Self { all, default };
+        let known = Self { all, default, credentials, tls };
         known.get(&known.default).map_err(|message| ProfileError::new(file, message))?;
         Ok(known)
     }
@@ -122,6 +132,16 @@ impl Profiles {
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Profile> {
         self.all.values()
+    }
+
+    /// What the proxy adds to requests, whatever the profile: the user alone says that.
+    pub fn credentials(&self) -> &[CredentialRule] {
+        &self.credentials
+    }
+
+    /// Which TLS connections the proxy looks into, whatever the profile: the user alone says that.
+    pub fn tls(&self) -> &TlsRules {
+        &self.tls
     }
 
     /// What a project's file takes away.

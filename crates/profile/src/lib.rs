@@ -9,6 +9,7 @@
 mod demand;
 mod error;
 mod files;
+mod hosts;
 mod profile;
 mod reads;
 mod scrub;
@@ -16,6 +17,7 @@ mod scrub;
 pub use demand::Demands;
 pub use error::ProfileError;
 pub use files::{Profiles, ProjectNarrowing};
+pub use hosts::{CredentialRule, HostRule, HostTable, TlsRules, ValueSource};
 pub use profile::Profile;
 pub use reads::{ALL, Group, Tool, groups};
 pub use scrub::{Scrubbed, scrub};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use offshoot_vocabulary::{FileAccess, Network};
 
 use crate::demand::Demands;
+use crate::hosts::HostRule;
 
 /// What a command may read, reach and use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub struct Profile {
     /// What it reaches.
     pub network: Network,
     /// Hosts that it reaches by the proxy.
-    pub allow: Vec<String>,
+    pub allow: Vec<HostRule>,
     /// Package caches of the vault are there.
     pub caches: bool,
     /// It is held to limits.
@@ -42,18 +43,15 @@ pub struct Profile {
 impl Profile {
     /// What both allow, and no more. It keeps the name of the first where the second takes nothing away.
     pub fn meet(&self, other: &Self) -> Self {
-        let both = |a: &[String], b: &[String]| -> Vec<String> {
-            a.iter().filter(|item| b.contains(item)).cloned().collect()
-        };
         let mut met = Self {
             name: self.name.clone(),
             about: self.about.clone(),
             files: self.files.min(other.files),
             reads: self.reads.intersection(&other.reads).cloned().collect(),
-            show: both(&self.show, &other.show),
+            show: shared(&self.show, &other.show),
             hide: self.hide.iter().chain(&other.hide).cloned().collect(),
             network: self.network.min(other.network),
-            allow: both(&self.allow, &other.allow),
+            allow: shared(&self.allow, &other.allow),
             caches: self.caches && other.caches,
             limits: self.limits || other.limits,
             widen: self.widen && other.widen,
@@ -84,4 +82,8 @@ impl Profile {
     pub fn is_open(&self) -> bool {
         self.reads.contains(crate::ALL)
     }
+}
+
+fn shared<T: Clone + PartialEq>(a: &[T], b: &[T]) -> Vec<T> {
+    a.iter().filter(|item| b.contains(item)).cloned().collect()
 }

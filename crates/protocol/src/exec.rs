@@ -358,7 +358,8 @@ pub struct LimitsDoc {
 pub struct NetworkDoc {
     /// What it could reach.
     pub mode: Network,
-    /// How often it sent something or began a connection that could not leave, as the kernel counts it; 0 with `proxy` and `host`.
+    /// How often it sent something or began a connection that could not leave, as the kernel counts it. With `proxy`, what went to ports where
+    /// nobody listens: no rule names them, and the command has no server there. 0 with `host`.
     pub attempted: u64,
     /// What went through the network proxy or was refused by it, in the order in which it ended: the first 1000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

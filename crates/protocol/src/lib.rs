@@ -48,7 +48,8 @@ pub use policy::*;
 pub use recover::*;
 pub use review::*;
 pub use sandbox::{
-    PathExplanationDoc, ProfileDoc, ProfileNameDoc, SandboxShowDoc, SeenPlaceDoc, WallDoc,
+    CredentialDoc, PathExplanationDoc, ProfileDoc, ProfileNameDoc, SandboxShowDoc, SeenPlaceDoc,
+    WallDoc,
 };
 pub use schema::SchemaFile;
 pub use status::*;

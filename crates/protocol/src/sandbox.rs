@@ -82,6 +82,19 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
+/// A header that the network proxy adds, so that commands never hold it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CredentialDoc {
+    /// The host that it is for.
+    pub host: String,
+    /// The name of the header.
+    pub header: String,
+    /// Where its value is read from.
+    pub from: String,
+    /// It may be sent without TLS.
+    pub plain_http: bool,
+}
+
 /// A profile, and what it comes to on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SandboxShowDoc {
@@ -89,6 +102,12 @@ pub struct SandboxShowDoc {
     pub profile: ProfileDoc,
     /// What of the host commands see by it, beside the workspace.
     pub seen: Vec<SeenPlaceDoc>,
+    /// What the network proxy adds to requests for some hosts; never its value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<CredentialDoc>,
+    /// Hosts whose TLS the network proxy looks into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inspected: Vec<String>,
     /// All profiles that there are, with what they are for.
     pub profiles: Vec<ProfileNameDoc>,
     /// The file that the user's own profiles belong in.

@@ -76,7 +76,10 @@ pub use history::{HistoryService, LogEntry, Reversal};
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted, sorted};
-pub use offshoot_profile::{Group, Profile, ProfileError, Profiles, ProjectNarrowing, groups};
+pub use offshoot_profile::{
+    CredentialRule, Group, HostRule, HostTable, Profile, ProfileError, Profiles, ProjectNarrowing,
+    TlsRules, ValueSource, groups,
+};
 pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,

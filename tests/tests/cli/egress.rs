@@ -234,3 +234,23 @@ fn what_cannot_be_allowed_is_a_usage_error() {
         assert!(text(&output.stderr).contains(problem), "{net:?}: {output:?}");
     }
 }
+
+/// Nobody listens at them: the kernel refuses, and counts.
+#[needs(UserNamespace, "python3")]
+#[test]
+fn ports_that_no_rule_names_are_refused_and_told() {
+    let (place, server, _files) = scene();
+    let connect = |port: u16| {
+        format!(
+            "python3 -c 'import socket; socket.create_connection((\"127.0.0.2\", {port})).close()'"
+        )
+    };
+    let other = format!("allow=127.0.0.2:{}", if server.port == 9 { 10 } else { 9 });
+    let told = network(&place, &other, &connect(server.port));
+    assert_eq!(told["attempted"], 1, "{told}");
+    let output = exec(&place, &[&other], &connect(server.port));
+    let line = "network: the command tried ports that no rule names: add --net allow=HOST:PORT";
+    assert!(text(&output.stderr).contains(line), "{output:?}");
+    let told = network(&place, &server.allow(), &connect(server.port));
+    assert_eq!(told["attempted"], 0, "{told}");
+}

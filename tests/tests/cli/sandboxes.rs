@@ -428,6 +428,37 @@ fn spoil_link(file: &Path) {
     symlink("/dev/zero", file).unwrap();
 }
 
+/// A single file is covered as a directory is.
+#[needs(UserNamespace)]
+#[test]
+fn what_is_hidden_is_not_read() {
+    let (place, user) = (place(), User::new());
+    let directory = place.path().join(".config/offshoot");
+    fs::create_dir_all(&directory).unwrap();
+    let text = "default = \"mine\"\n[profile.mine]\nshow = [\"~/notes\", \"~/.ssh/id_ed25519\"]\n";
+    let file = directory.join("sandbox.toml");
+    place.write("look.sh", "cat ../notes/plan.txt ../.ssh/id_ed25519 /etc/passwd; echo looked");
+    let look = ["exec", "-w", "look", "--", "sh", "look.sh"];
+    let hide = "hide = [\"~/notes/plan.txt\", \"~/.ssh/id_ed25519\", \"/etc/passwd\"]\n";
+    for ordinary in [false, true] {
+        for (hide, seen) in [("", true), (hide, false)] {
+            fs::write(&file, format!("{text}{hide}")).unwrap();
+            let output = match ordinary {
+                true => {
+                    give_away(place.path());
+                    user.run(&place, &look)
+                }
+                false => place.run(look),
+            };
+            let said = printed(&output);
+            assert!(said.contains("looked"), "{said}");
+            for part in ["a plan", "the-key", "root:"] {
+                assert_eq!(said.contains(part), seen, "{part}: {said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_user_has_profiles_of_their_own() {
     let place = place();

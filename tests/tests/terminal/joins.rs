@@ -2,6 +2,7 @@
 
 use offshoot_needs::needs;
 use offshoot_tests::product::Place;
+use offshoot_tests::registry::Registry;
 use offshoot_tests::user::User;
 use rustix::process::Signal;
 
@@ -102,6 +103,45 @@ fn who_joins_is_confined_as_the_first_is() {
     other.end();
     one.keys("\r");
     one.end();
+}
+
+/// Who joins a session with a proxy reaches what the session reaches, and nothing else.
+#[needs(UserNamespace, "curl")]
+#[test]
+fn who_joins_reaches_what_the_session_reaches() {
+    let registry = Registry::start_elsewhere("127.0.0.2");
+    registry.put("/hello", "hello there\n");
+    let other_server = Registry::start_elsewhere("127.0.0.3");
+    let (address, elsewhere) = (registry.address(), other_server.address());
+    let get = format!("curl -sS {address}/hello; curl -sS {elsewhere}/hello; echo don'e'\r");
+    let allow = format!("allow={}", registry.host());
+    let (theirs, user) = place_of_user();
+    for (place, user) in [(place(), None), (theirs, Some(user))] {
+        let begin = |net: &str| {
+            let words = [&SHELL[..1], &["--net", net], &SHELL[1..]].concat();
+            match &user {
+                Some(user) => Console::run_as(&place, user, &words),
+                None => Console::run(&place, &words),
+            }
+        };
+        let mut one = begin(&allow);
+        one.wait_for("up\r\n");
+        // What it asks for itself does not count: the network is the session's.
+        let mut other = begin(&format!("allow={}", other_server.host()));
+        other.wait_for("joined the running session in fix");
+        other.wait_for("up\r\n");
+        for console in [&mut other, &mut one] {
+            console.keys(&get);
+            console.wait_for("hello there\r\n");
+            console.wait_for("is not allowed");
+            console.wait_for("done\r\n");
+            assert_eq!((registry.asked(), other_server.asked()), (1, 0));
+        }
+        for mut console in [other, one] {
+            console.keys("exit\r");
+            console.end();
+        }
+    }
 }
 
 /// The second has a terminal of its own: its size, its keys and its jobs.

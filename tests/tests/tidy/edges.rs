@@ -133,12 +133,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-machine", ..NOTHING },
     // It looks around when it is built. A crate with tests would bring along what those depend on.
     Rule { name: "offshoot-needs", uses: &["offshoot-machine"], ..NOTHING },
-    // Merging, deciding and the proxy are measured where they are done: none has a mount or a command of its own. So is a
-    // program that uses the engine.
+    // Merging and deciding are measured where they are done: neither has a mount or a command of its own. So is a program
+    // that uses the engine.
     Rule {
         name: "offshoot-benches",
         uses: &[
-            "offshoot-egress",
             "offshoot-engine",
             "offshoot-policy",
             "offshoot-store",

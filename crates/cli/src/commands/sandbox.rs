@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use offshoot_engine::sandbox::{Explanation, Profile, ProfileRules, Sight, Source, Viewer};
+use offshoot_engine::sandbox::{
+    CredentialRule, Explanation, Profile, ProfileRules, Sight, Source, Viewer,
+};
 use offshoot_protocol::{
-    Network, PathExplanationDoc, ProfileDoc, ProfileNameDoc, SandboxShowDoc, SeenPlaceDoc, Text,
-    Visibility, WallDoc,
+    CredentialDoc, Network, PathExplanationDoc, ProfileDoc, ProfileNameDoc, SandboxShowDoc,
+    SeenPlaceDoc, Text, Visibility, WallDoc,
 };
 
 use crate::context::Context;
@@ -41,6 +43,8 @@ pub(crate) fn run(command: &SandboxCommand, context: &Context) -> Result<()> {
     };
     let document = SandboxShowDoc {
         seen: seen(&sight),
+        credentials: rules.profiles.credentials().iter().map(credential).collect(),
+        inspected: rules.profiles.tls().inspect.clone(),
         profiles: rules.profiles.iter().map(summary).collect(),
         file: context.engine.user_profile_file().map(|path| path_text(&path)),
         profile: profile_document(&profile),
@@ -58,6 +62,15 @@ fn rules(context: &Context) -> Result<ProfileRules> {
     context.engine.profiles(bound.as_deref())
 }
 
+fn credential(rule: &CredentialRule) -> CredentialDoc {
+    CredentialDoc {
+        host: rule.host.clone(),
+        header: rule.header.clone(),
+        from: rule.value_from.to_string(),
+        plain_http: rule.plain_http,
+    }
+}
+
 fn profile_document(profile: &Profile) -> ProfileDoc {
     ProfileDoc {
         name: profile.name.clone(),
@@ -67,7 +80,7 @@ fn profile_document(profile: &Profile) -> ProfileDoc {
         show: profile.show.clone(),
         hide: profile.hide.clone(),
         network: profile.network,
-        allow: profile.allow.clone(),
+        allow: profile.allow.iter().map(ToString::to_string).collect(),
         caches: profile.caches,
         limits: profile.limits,
         widen: profile.widen,
@@ -118,6 +131,10 @@ fn text(document: &SandboxShowDoc) -> String {
         Network::Proxy => format!("by the network proxy: {}", list(&profile.allow)),
         Network::Host => "the host's".to_owned(),
     };
+    let inspected = match &document.inspected[..] {
+        [] => "never inspected".to_owned(),
+        hosts => format!("inspected by the network proxy: {}", hosts.join(", ")),
+    };
     let mut text = format!("{}  {}\n", paint(NAME, &profile.name), profile.about);
     for (what, value) in [
         ("workspace", profile.files.to_string()),
@@ -125,6 +142,7 @@ fn text(document: &SandboxShowDoc) -> String {
         ("shows", list(&profile.show)),
         ("hides", list(&profile.hide)),
         ("network", network),
+        ("TLS", inspected),
         ("walls", walls.join(", ")),
     ] {
         let what = paint(DIM, &format!("{what:<10}"));
@@ -142,6 +160,15 @@ fn text(document: &SandboxShowDoc) -> String {
     });
     text.push_str(&table(&["SEEN", "HOW", "WHY"], rows.collect()));
     text.push('\n');
+    if !document.credentials.is_empty() {
+        let rows = document.credentials.iter().map(|credential| {
+            let plain = if credential.plain_http { ", also without TLS" } else { "" };
+            let from = format!("{}{plain}", credential.from);
+            vec![line(&credential.host), line(&credential.header), paint(DIM, &line(&from))]
+        });
+        text.push_str(&table(&["CREDENTIAL FOR", "HEADER", "VALUE FROM"], rows.collect()));
+        text.push('\n');
+    }
     let rows = document
         .profiles
         .iter()

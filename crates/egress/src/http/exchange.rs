@@ -111,7 +111,8 @@ impl Exchange<'_> {
             _ => named.with_port(origin.port),
         };
         head.header("Host", host.as_bytes());
-        let added: Vec<_> = state.credentials.of(&origin.host, origin.encrypted).collect();
+        let added: Vec<_> =
+            state.credentials.of(&origin.host, origin.port, origin.encrypted).collect();
         for (name, value) in &request.headers {
             if !added.iter().any(|credential| credential.header.eq_ignore_ascii_case(name)) {
                 head.header(name, value);

@@ -12,6 +12,7 @@ use rcgen::{
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use super::protocol::{HTTP, provider};
 use crate::error::EgressError;
 use crate::host::Host;
 
@@ -20,7 +21,7 @@ const KEPT: usize = 256;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Makes a certificate for any host. Its key is in memory alone.
-pub(crate) struct Authority {
+pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: String,
     /// All certificates share it: making a key takes longer than signing.
@@ -29,7 +30,7 @@ pub(crate) struct Authority {
 }
 
 impl Authority {
-    pub(crate) fn new() -> Result<Self, EgressError> {
+    pub(super) fn new() -> Result<Self, EgressError> {
         let mut params = params("Offshoot network proxy");
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -40,12 +41,12 @@ impl Authority {
     }
 
     /// The certificate that a client has to trust, as PEM.
-    pub(crate) fn certificate(&self) -> &str {
+    pub(super) fn certificate(&self) -> &str {
         &self.certificate
     }
 
     /// How to be the server of a host.
-    pub(crate) fn server(&self, host: &Host) -> Result<Arc<ServerConfig>, EgressError> {
+    pub(super) fn server(&self, host: &Host) -> Result<Arc<ServerConfig>, EgressError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(config) = made.get(host) {
             return Ok(Arc::clone(config));
@@ -70,13 +71,13 @@ impl Authority {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let certificate = params.signed_by(&self.key, &self.issuer).map_err(failed)?;
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.serialize_der()));
-        let mut config = ServerConfig::builder_with_provider(super::provider())
+        let mut config = ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
             .map_err(failed)?
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], key)
             .map_err(failed)?;
-        config.alpn_protocols = vec![super::HTTP.to_vec()];
+        config.alpn_protocols = vec![HTTP.to_vec()];
         Ok(config)
     }
 }

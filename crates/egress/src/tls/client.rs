@@ -8,6 +8,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
+use super::protocol::{HTTP, provider};
 use crate::error::EgressError;
 use crate::host::Host;
 use crate::wire::Duplex;
@@ -37,12 +38,12 @@ impl Client {
         if store.is_empty() {
             return Err(EgressError::NoRoots(problem));
         }
-        let mut config = ClientConfig::builder_with_provider(super::provider())
+        let mut config = ClientConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
             .map_err(|error| EgressError::Certificates(error.to_string()))?
             .with_root_certificates(store)
             .with_no_client_auth();
-        config.alpn_protocols = vec![super::HTTP.to_vec()];
+        config.alpn_protocols = vec![HTTP.to_vec()];
         Ok(Self { connector: TlsConnector::from(Arc::new(config)) })
     }
 

@@ -98,6 +98,18 @@ fn a_name_is_resolved_once_and_the_checked_address_is_used() {
     assert_eq!(bad.connections.load(Ordering::Relaxed), 0);
 }
 
+/// Also on a machine without IPv6, where connecting fails at once.
+#[test]
+fn an_address_that_leads_nowhere_is_passed_over() {
+    let server = Server::answering(|_| ok("in"));
+    let port = server.port;
+    let proxy = Proxy::new(&format!("a.test:{port},[::1]:{port},{}", server.listed()));
+    proxy.names.set("a.test", &[&["::1", "127.0.0.1"]]);
+    let (status, text) = proxy.client().get(&format!("http://a.test:{port}/"));
+    assert_eq!((status, text.as_str()), (200, "in"));
+    assert_eq!(proxy.finish().connections[0].address, Some(server.at));
+}
+
 #[test]
 fn numbers_are_no_names_at_any_door() {
     let secret = Server::answering(|_| ok("secret"));

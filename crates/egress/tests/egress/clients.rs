@@ -91,7 +91,7 @@ fn curl_trusts_the_authority_that_it_is_given() {
     });
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("authority.pem");
-    fs::write(&file, proxy.egress().certificate().unwrap()).unwrap();
+    fs::write(&file, proxy.inspect.as_ref().unwrap().certificate()).unwrap();
     let url = format!("https://a.test:{port}/x");
     let (good, text) = run(program("curl", &proxy).args(["-sS", "--cacert"]).arg(&file).arg(&url));
     assert!(good && text.starts_with("GET /x HTTP/1.1"), "{text}");

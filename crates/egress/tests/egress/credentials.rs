@@ -7,13 +7,13 @@ use offshoot_egress::{Credential, Credentials, Host, Secret};
 use crate::support::{Proxy, Server};
 use crate::tls::{ask, authority, greet, https, inspecting};
 
-const HUSH: &str = "Bearer hush-hush";
+pub(crate) const HUSH: &str = "Bearer hush-hush";
 
-fn credential(host: &str, plain_http: bool) -> Credentials {
+pub(crate) fn credential(host: &str, plain_http: bool) -> Credentials {
     let host = Host::parse(host).unwrap();
     let header = "authorization".to_owned();
-    Credentials::new(vec![Credential { host, header, value: Secret::new(HUSH), plain_http }])
-        .unwrap()
+    let value = Secret::new(HUSH);
+    Credentials::new(vec![Credential { host, port: None, header, value, plain_http }]).unwrap()
 }
 
 #[test]

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use offshoot_egress::{
-    Egress, EgressOptions, EgressReport, EgressSockets, NameLookup, NetRules, Refusal, Route,
+    Egress, EgressOptions, EgressReport, EgressSockets, Inspection, NameLookup, NetRules, Refusal,
+    Route,
 };
 
 /// How long a test waits for what must come.
@@ -50,6 +51,7 @@ impl NameLookup for Names {
 pub(crate) struct Proxy {
     pub(crate) at: SocketAddr,
     pub(crate) names: Arc<Names>,
+    pub(crate) inspect: Option<Arc<Inspection>>,
     egress: Option<Egress>,
 }
 
@@ -70,8 +72,9 @@ impl Proxy {
         options.lookup = Arc::clone(&names) as Arc<dyn NameLookup>;
         let mut sockets = EgressSockets { proxy: Some(listener), ..EgressSockets::default() };
         change(&mut options, &mut sockets);
+        let inspect = options.inspect.clone();
         let egress = Egress::start(sockets, options).unwrap();
-        Self { at, names, egress: Some(egress) }
+        Self { at, names, inspect, egress: Some(egress) }
     }
 
     pub(crate) fn client(&self) -> Client {

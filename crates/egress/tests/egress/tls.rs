@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use offshoot_egress::{EgressOptions, Refusal, Route};
+use offshoot_egress::{EgressOptions, Inspection, NetRules, Refusal, Route};
 use rcgen::{CertificateParams, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
@@ -57,13 +57,15 @@ pub(crate) fn greet(
 }
 
 pub(crate) fn inspecting(options: &mut EgressOptions, trusted: &[u8]) {
-    options.inspect = true;
+    let hosts = NetRules::parse("a.test,b.test").unwrap();
+    options.inspect = Some(Arc::new(Inspection::new(hosts).unwrap()));
     options.roots = Some(vec![trusted.to_vec()]);
 }
 
 /// The certificate of the proxy.
 pub(crate) fn authority(proxy: &Proxy) -> CertificateDer<'static> {
-    CertificateDer::from_pem_slice(proxy.egress().certificate().unwrap().as_bytes()).unwrap()
+    let inspect = proxy.inspect.as_ref().unwrap();
+    CertificateDer::from_pem_slice(inspect.certificate().as_bytes()).unwrap()
 }
 
 /// A request on a stream; the whole answer.
@@ -95,7 +97,6 @@ fn without_an_authority_tls_goes_through_untouched() {
     let (server, trusted) = https(&["a.test"]);
     let port = server.port;
     let proxy = Proxy::new(&format!("a.test:{port},{}", server.listed()));
-    assert_eq!(proxy.egress().certificate(), None);
     let mut stream = greet(tunnel(&proxy, &format!("a.test:{port}")), "a.test", trusted.into());
     let text = ask(&mut stream, &format!("a.test:{port}"), "/x", "");
     assert!(text.contains("GET /x HTTP/1.1"), "{text}");
@@ -144,6 +145,28 @@ fn with_an_authority_requests_are_looked_at() {
     ];
     assert_eq!(told, expected);
     assert_eq!(server.connections.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+/// The others keep their own certificates, and what cannot be looked into cannot be held to paths.
+#[test]
+fn only_the_hosts_that_are_listed_are_looked_into() {
+    let (server, trusted) = https(&["c.test", "d.test"]);
+    let port = server.port;
+    let rules = format!(
+        r#"["c.test:{port}", {{"host":"d.test:{port}","paths":["/pub/*"]}}, "{}"]"#,
+        server.listed()
+    );
+    let proxy = Proxy::with("", |options, _| {
+        options.rules = serde_json::from_str(&rules).unwrap();
+        inspecting(options, &trusted);
+    });
+    let host = format!("c.test:{port}");
+    let mut stream = greet(tunnel(&proxy, &host), "c.test", trusted.clone().into());
+    assert!(ask(&mut stream, &host, "/x", "").contains("GET /x HTTP/1.1"));
+    let mut closed = Client { stream: tunnel(&proxy, &format!("d.test:{port}")) };
+    assert_eq!(closed.send(crate::tunnels::greeting("d.test")).rest(), "");
+    drop(stream);
+    assert!(proxy.ends().iter().any(|end| end.2 == Some(Refusal::Opaque)));
 }
 
 #[test]

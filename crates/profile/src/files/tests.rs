@@ -101,7 +101,7 @@ fn hosts_are_those_that_both_allow() {
     assert_eq!(left("workspace").network, Network::None);
     let open = left("none");
     assert_eq!(open.network, Network::Proxy);
-    assert_eq!(open.allow, ["b.test", "c.test"]);
+    assert_eq!(open.allow, ["b.test".into(), "c.test".into()]);
 }
 
 #[test]
@@ -110,4 +110,45 @@ fn a_project_names_profiles_that_exist() {
     let error = profiles.project("p.toml", "profile = \"x\"").unwrap_err();
     assert!(error.to_string().starts_with("p.toml: there is no profile \"x\""));
     assert!(profiles.project("p.toml", "[narrow]\nfrom = \"none\"").is_err());
+}
+
+#[test]
+fn hosts_can_be_held_to_requests() {
+    let text = r#"
+        [profile.web]
+        allow = ["a.test", { host = "b.test", methods = ["GET"], paths = ["/v1/**"] }]"#;
+    let profiles = load(text).unwrap();
+    let shown: Vec<String> =
+        profiles.get("web").unwrap().allow.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["a.test", "b.test (GET; /v1/**)"]);
+    assert!(message("[profile.web]\nallow = [{ hots = \"a.test\" }]").contains("table of host"));
+}
+
+#[test]
+fn credentials_and_inspection_are_the_users_alone() {
+    let text = r#"
+        [[credential]]
+        host = "api.test"
+        scheme = "Bearer"
+        value_from = { env = "API_TOKEN" }
+        [[credential]]
+        host = "git.test"
+        header = "Private-Token"
+        value_from = { command = ["pass", "git-token"] }
+        [tls]
+        inspect = ["api.test", "*.git.test"]"#;
+    let profiles = load(text).unwrap();
+    let credentials = profiles.credentials();
+    assert_eq!((&*credentials[0].header, credentials[0].plain_http), ("Authorization", false));
+    assert_eq!(credentials[0].value_from.to_string(), "variable API_TOKEN");
+    // Its arguments may be a secret.
+    assert_eq!(credentials[1].value_from.to_string(), "command pass");
+    assert_eq!(profiles.tls().inspect, ["api.test", "*.git.test"]);
+    for text in [text, "[tls]\ninspect = [\"a.test\"]"] {
+        assert!(profiles.project("offshoot-sandbox.toml", text).is_err());
+    }
+    // A value is never written in the file itself.
+    for source in ["value = \"x\"", "value_from = \"x\"", "value_from = { text = \"x\" }"] {
+        assert!(load(&format!("[[credential]]\nhost = \"a.test\"\n{source}")).is_err());
+    }
 }

@@ -196,8 +196,16 @@ fn hide(script: &Script) -> Result<(), Failure> {
         match attach(cover.as_fd(), path) {
             // Hidden already, with a directory that is private.
             Err(Errno::NOENT | Errno::NOTDIR) => {}
+            // A directory cannot cover a file.
+            Err(Errno::INVAL) => step_at(Step::Hidden, at, cover_file(path))?,
             other => step_at(Step::Hidden, at, other)?,
         }
     }
     Ok(())
+}
+
+/// Shows nothing in place of a file.
+fn cover_file(path: &CStr) -> Result<(), Errno> {
+    let empty = clone_tree(c"/dev/null")?;
+    attach(empty.as_fd(), path)
 }

@@ -1,7 +1,8 @@
-//! What a command without a network tried to reach, as the kernel counts it in the network namespace of its own.
+//! What a command tried to reach and did not, as the kernel counts it in the network namespace of its own.
 
 use std::ffi::CStr;
 
+use offshoot_vocabulary::Network;
 use rustix::fs::{Mode, OFlags};
 
 /// The counters of IPv4: a line of names and a line of numbers for each protocol.
@@ -14,11 +15,19 @@ const IN_TABLE: [(&[u8], &[u8]); 2] = [(b"Ip:", b"OutNoRoutes"), (b"Udp:", b"NoP
 /// The same in the other.
 const IN_LIST: [&[u8]; 2] = [b"Ip6OutNoRoutes", b"Udp6NoPorts"];
 
+/// What is counted where a proxy listens at the allowed ports of every address: nobody listens at the port.
+const BESIDE_PROXY: [(&[u8], &[u8]); 2] = [(b"Tcp:", b"AttemptFails"), (b"Udp:", b"NoPorts")];
+
 /// How often something was sent, or a connection begun, that could not leave.
-pub(super) fn unreached() -> i64 {
+pub(super) fn unreached(network: Network) -> i64 {
     let mut text = [0u8; 16 * 1024];
+    let counters = match network {
+        Network::None => IN_TABLE,
+        Network::Proxy => BESIDE_PROXY,
+        Network::Host => return 0,
+    };
     let table = read(TABLE, &mut text);
-    let counted: i64 = IN_TABLE.iter().map(|(line, name)| in_table(table, line, name)).sum();
+    let counted: i64 = counters.iter().map(|(line, name)| in_table(table, line, name)).sum();
     let list = read(LIST, &mut text);
     counted + IN_LIST.iter().map(|name| in_list(list, name)).sum::<i64>()
 }

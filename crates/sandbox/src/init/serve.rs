@@ -20,7 +20,6 @@ use super::watch::Watch;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
-use offshoot_vocabulary::Network;
 
 /// How long what outlives the command is let be: it may be about to end by itself.
 const LINGER: Duration = Duration::from_millis(200);
@@ -101,12 +100,7 @@ impl Serving<'_> {
         let usage = sys::children_usage();
         let bare = self.script.bare;
         let processes = if bare { 0 } else { processes_started().unwrap_or(0) };
-        let unreached = match self.script.network {
-            Network::None if !bare => network::unreached(),
-            Network::None => 0,
-            // The proxy knows better.
-            Network::Proxy | Network::Host => 0,
-        };
+        let unreached = if bare { 0 } else { network::unreached(self.script.network) };
         if self.await_leave().is_err() {
             return;
         }

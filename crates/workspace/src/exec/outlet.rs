@@ -1,14 +1,24 @@
 //! The way of a command to the hosts that were allowed.
 
-use std::ffi::OsString;
+mod certificates;
+mod credentials;
 
-use offshoot_egress::{Egress, EgressLimits, EgressOptions, EgressReport, EgressSockets, NetRules};
-use offshoot_profile::Profile;
+pub(super) use credentials::withhold;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use offshoot_egress::{
+    Credentials, Egress, EgressError, EgressLimits, EgressOptions, EgressReport, EgressSockets,
+    Inspection, NetRules,
+};
+use offshoot_profile::{HostRule, Profile, Profiles};
 use offshoot_protocol::Network;
 use offshoot_sandbox::{NetworkSockets, ProxyPorts};
 use rustix::process::{Resource, getrlimit};
 
 use super::request::ExecutionRequest;
+use super::sight::{Sight, Viewer};
 use crate::error::{Result, ServiceError};
 
 /// Variables that name the proxy. Those in lower case are what most programs look at first.
@@ -23,48 +33,92 @@ const OTHER_FILES: u64 = 256;
 pub(super) struct Outlet {
     rules: NetRules,
     ports: ProxyPorts,
+    /// Hosts whose TLS is looked into.
+    inspect: NetRules,
+    credentials: Vec<credentials::Needed>,
+}
+
+/// A proxy that has all it needs to serve a command.
+#[derive(Clone, Debug)]
+pub(super) struct EquippedOutlet {
+    options: EgressOptions,
+    ports: ProxyPorts,
 }
 
 impl Outlet {
     /// Of a command that runs by a profile; none where it needs no proxy.
-    pub(super) fn of(profile: &Profile) -> Result<Option<Self>> {
+    pub(super) fn of(profile: &Profile, profiles: &Profiles) -> Result<Option<Self>> {
         if profile.network != Network::Proxy {
             return Ok(None);
         }
-        let rules = check(&profile.allow.join(",")).map_err(ServiceError::Request)?;
+        let rules = rules(&profile.allow).map_err(ServiceError::Request)?;
+        let inspect = check(&profiles.tls().inspect.join(",")).map_err(ServiceError::Request)?;
+        let credentials = credentials::needed(profiles, &rules, &inspect)?;
         let ports = ProxyPorts::new(&rules.ports())?;
-        Ok(Some(Self { rules, ports }))
+        Ok(Some(Self { rules, ports, inspect, credentials }))
     }
 
-    /// Where the command finds the proxy.
-    pub(super) fn ports(&self) -> ProxyPorts {
-        self.ports.clone()
+    /// Reads credentials, makes certificates, and tells programs of both and of the proxy. Whoever set one of these
+    /// variables knows better.
+    pub(super) fn equip(
+        self,
+        viewer: &Viewer,
+        request: &mut ExecutionRequest,
+        sight: &mut Sight,
+    ) -> Result<EquippedOutlet> {
+        self.announce(request);
+        let refused = |error: EgressError| ServiceError::Request(error.to_string());
+        let added = credentials::read(&self.credentials, viewer, request)?;
+        let mut options = EgressOptions::new(self.rules);
+        options.limits = limits();
+        options.credentials = Credentials::new(added).map_err(refused)?;
+        if !self.inspect.is_empty() {
+            let inspection = Inspection::new(self.inspect).map_err(refused)?;
+            sight.written.extend(certificates::files(inspection.certificate(), viewer)?);
+            for (name, path) in certificates::variables() {
+                set(request, name, [name.to_owned()], path);
+            }
+            options.inspect = Some(Arc::new(inspection));
+        }
+        Ok(EquippedOutlet { options, ports: self.ports })
     }
 
-    /// Tells programs of the proxy. Whoever set one of these variables knows better.
-    pub(super) fn announce(&self, request: &mut ExecutionRequest) {
+    fn announce(&self, request: &mut ExecutionRequest) {
         // Programs that know HTTP know a proxy of that for everything; one of SOCKS is an error to some.
         let proxy = format!("http://127.0.0.1:{}", self.ports.proxy());
         let variables = PROXIES.map(|name| (name, proxy.as_str()));
         for (name, value) in variables.into_iter().chain([DIRECT]) {
-            let is_name = |set: &OsString| set.eq_ignore_ascii_case(name);
-            if request.set_by_caller.iter().any(is_name) {
-                continue;
-            }
-            request.environment.retain(|(set, _)| !is_name(set));
-            for name in [name.to_owned(), name.to_ascii_uppercase()] {
-                request.environment.push((name.into(), value.into()));
-            }
+            set(request, name, [name.to_owned(), name.to_ascii_uppercase()], value);
         }
+    }
+}
+
+/// Sets a variable, in some spellings, unless the caller did.
+fn set<const N: usize>(
+    request: &mut ExecutionRequest,
+    name: &str,
+    spellings: [String; N],
+    value: &str,
+) {
+    let is_name = |set: &OsString| set.eq_ignore_ascii_case(name);
+    if !request.set_by_caller.iter().any(is_name) {
+        request.environment.retain(|(set, _)| !is_name(set));
+        let all = spellings.map(|name| (name.into(), value.into()));
+        request.environment.extend(all);
+    }
+}
+
+impl EquippedOutlet {
+    /// Where the command finds the proxy.
+    pub(super) fn ports(&self) -> ProxyPorts {
+        self.ports.clone()
     }
 
     /// Serves the sockets of a command.
     pub(super) fn open(self, sockets: NetworkSockets) -> Result<OpenOutlet> {
         let NetworkSockets { proxy, direct, names, names_tcp } = sockets;
         let sockets = EgressSockets { proxy, direct, names, names_tcp };
-        let mut options = EgressOptions::new(self.rules);
-        options.limits = limits();
-        let egress = Egress::start(sockets, options)
+        let egress = Egress::start(sockets, self.options)
             .map_err(|error| ServiceError::Internal(error.to_string()))?;
         Ok(OpenOutlet(egress))
     }
@@ -97,6 +151,21 @@ fn limits() -> EgressLimits {
 /// ```
 pub fn check_hosts(text: &str) -> Result<(), String> {
     check(text).map(drop)
+}
+
+/// The rules of a profile.
+fn rules(allow: &[HostRule]) -> Result<NetRules, String> {
+    let mut all = NetRules::default();
+    for rule in allow {
+        all.extend(match rule {
+            HostRule::Text(text) => check(text)?,
+            HostRule::Table(_) => {
+                let value = serde_json::to_value([rule]).map_err(|error| error.to_string())?;
+                serde_json::from_value(value).map_err(|error| error.to_string())?
+            }
+        });
+    }
+    Ok(all)
 }
 
 fn check(text: &str) -> Result<NetRules, String> {

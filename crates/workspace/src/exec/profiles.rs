@@ -1,6 +1,6 @@
 //! The profiles that commands run by.
 
-use offshoot_profile::{Profile, Profiles, ProjectNarrowing};
+use offshoot_profile::{HostRule, Profile, Profiles, ProjectNarrowing};
 use offshoot_protocol::{Demand, FileAccess, Network, Wall};
 use offshoot_sandbox::Walls;
 
@@ -17,7 +17,7 @@ pub struct ProfileRules {
     /// What the user's settings let commands reach.
     pub network: Network,
     /// Hosts that the user's settings let them reach by the proxy.
-    pub allow: Vec<String>,
+    pub allow: Vec<HostRule>,
 }
 
 impl ProfileRules {
@@ -47,7 +47,7 @@ impl ProfileRules {
             )));
         }
         profile.network = network;
-        profile.allow.extend(request.allow.iter().cloned());
+        profile.allow.extend(request.allow.iter().cloned().map(HostRule::Text));
         request.network = Some(network);
         request.read_only |= profile.files == FileAccess::Read;
         Ok(profile)

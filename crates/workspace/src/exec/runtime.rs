@@ -26,7 +26,7 @@ use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
 use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
-use super::outlet::{OpenOutlet, Outlet};
+use super::outlet::{self, EquippedOutlet, OpenOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
 use super::scene::{Ran, Scene};
@@ -95,7 +95,7 @@ impl<'a> ProxyRuntime<'a> {
         let asked = guarded(|| {
             let folders = self.folders()?;
             let profile = self.options.profiles.settle(&mut request)?;
-            Outlet::of(&profile)?;
+            Outlet::of(&profile, &self.options.profiles.profiles)?;
             result.read_only = request.read_only;
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
@@ -144,10 +144,11 @@ impl<'a> ProxyRuntime<'a> {
         if execution.request.reach() == Network::None {
             give_up_at_once(&mut execution.request.environment);
         }
-        let outlet = Outlet::of(&profile)?;
-        if let Some(outlet) = &outlet {
-            outlet.announce(execution.request);
-        }
+        let (profiles, viewer) = (&self.options.profiles.profiles, &self.options.viewer);
+        outlet::withhold(profiles, viewer, &folders, execution.request, &mut sight)?;
+        let outlet = Outlet::of(&profile, profiles)?;
+        let outlet = outlet.map(|outlet| outlet.equip(viewer, execution.request, &mut sight));
+        let outlet = outlet.transpose()?;
         execution.advance();
         observer.allowed()?;
         // What was brought up to date just now may have another folder.
@@ -215,7 +216,7 @@ impl<'a> ProxyRuntime<'a> {
             sight.add_caches(&self.options.viewer, &mounts);
         }
         let Execution { request, result } = execution;
-        let ports = outlet.as_ref().map(Outlet::ports).unwrap_or_default();
+        let ports = outlet.as_ref().map(EquippedOutlet::ports).unwrap_or_default();
         let launched =
             executor.start(self.vault, request, &wanted, (&sight, mounts), ports, result);
         let Launched { mut session, mut running, disk, warnings, room } =

@@ -10,7 +10,7 @@ use offshoot_vault::{Binding, WorkspaceRecord};
 
 use super::bare::BareRoom;
 use super::caches::ExecCaches;
-use super::outlet::Outlet;
+use super::outlet::EquippedOutlet;
 use super::sight::Sight;
 
 /// What every run of one command has in common.
@@ -25,7 +25,7 @@ pub(super) struct Scene<'r> {
     pub(super) profile: &'r Profile,
     /// What it sees of the host beside caches.
     pub(super) sight: Sight,
-    pub(super) outlet: Option<Outlet>,
+    pub(super) outlet: Option<EquippedOutlet>,
 }
 
 /// A command that ran.

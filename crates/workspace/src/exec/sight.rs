@@ -35,7 +35,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    fn variable(&self, name: &str) -> Option<&OsStr> {
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.variables.iter().rev().find(|(set, _)| set == name);
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
     }
@@ -49,7 +49,7 @@ impl Viewer {
     }
 
     /// A place of a table as a path; none where its variable is not set.
-    fn path(&self, place: &str) -> Option<PathBuf> {
+    pub(super) fn path(&self, place: &str) -> Option<PathBuf> {
         if let Some(below) = place.strip_prefix("~/") {
             return Some(self.home.as_ref()?.join(below));
         }
@@ -109,6 +109,8 @@ pub struct Sight {
     pub hidden: Vec<PathBuf>,
     /// There is no end to it.
     pub everything: bool,
+    /// What is there besides, in directories of the command's own.
+    pub(super) written: Vec<WrittenFile>,
 }
 
 impl Sight {
@@ -213,11 +215,13 @@ impl Sight {
         let is_there = |path: &Path| {
             self.seen.iter().any(|seen| seen.copy.is_none() && path.starts_with(&seen.path))
         };
-        self.seen.iter().filter(move |seen| !is_there(&seen.path)).filter_map(|seen| {
+        let seen = self.seen.iter().filter(move |seen| !is_there(&seen.path));
+        let copied = seen.filter_map(|seen| {
             let copy = seen.copy.as_ref().filter(|copy| copy.left_out.is_some())?;
             let (content, modified) = (copy.content.clone(), copy.modified);
             Some(WrittenFile { path: seen.path.clone(), content, modified })
-        })
+        });
+        copied.chain(self.written.iter().cloned())
     }
 }
 

@@ -148,7 +148,13 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         line(paint(BAD, &format!("interrupted; {kept}")));
     }
     if result.unreached > 0 && result.exit_code != Some(0) {
-        line(paint(BAD, "the command tried to reach the network, which is off: add --net host"));
+        let message = match result.egress {
+            None => "the command tried to reach the network, which is off: add --net host",
+            Some(_) => {
+                "network: the command tried ports that no rule names: add --net allow=HOST:PORT"
+            }
+        };
+        line(paint(BAD, message));
     }
     text.extend(refused_hosts(result));
     text.extend(discarded::line(&result.discarded));
