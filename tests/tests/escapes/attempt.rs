@@ -7,8 +7,21 @@ use serde::Deserialize;
 
 /// The files of the list, in the order of the page.
 pub(crate) const CLASSES: &[&str] = &[
-    "secrets", "links", "processes", "kernel", "devices", "mounts", "calls", "channels", "network", "proxy",
-    "state", "planted", "arrivals", "terminal", "exhaustion",
+    "secrets",
+    "links",
+    "processes",
+    "kernel",
+    "devices",
+    "mounts",
+    "calls",
+    "channels",
+    "network",
+    "proxy",
+    "state",
+    "planted",
+    "arrivals",
+    "terminal",
+    "exhaustion",
 ];
 
 /// Attempts of one kind.

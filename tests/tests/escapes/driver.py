@@ -50,8 +50,10 @@ def peer(family, target, said=b""):
     with socket.socket(family) as it:
         it.settimeout(5)
         it.connect(target)
-        it.sendall(said)
-        secret(it.recv(4096))
+        if said: it.sendall(said)
+        answer = b""
+        while got := it.recv(4096): answer += got
+        secret(answer)
 def proxied(said, more=b""):
     "What the network proxy answers."
     with socket.create_connection(("127.0.0.1", 3128), 5) as it:

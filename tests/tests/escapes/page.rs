@@ -9,19 +9,24 @@ use crate::attempt::{Attempt, CLASSES, Class, Control, Place, repository};
 const HEAD: &str = "\
 # Attacks that are tried
 
-Every attempt in these tables is made by a test, inside a workspace, once by root and once by an ordinary user. All of them have to fail, and for the
-reason that is given. What fails might fail by a mistake, so most are also made where nothing holds them, and have to get through there. The last column says where:
+A test makes every attempt on this page inside a workspace, once as root and once as an ordinary user. Each has to fail, and for the reason that is
+given. An attempt could also fail because it is broken, so most are made again where the wall is missing, and have to get through there.
+The last column says where that is:
 
 | where | means |
 |---|---|
 | host | on the host, by the same user |
-| host, root | the same, by root; others are refused by the host as well |
+| host, root | on the host, by root; the host refuses other users as well |
 | namespaces | on the host, with all capabilities over namespaces of its own |
-| first | in the same attempt, before the wall is asked for |
 | options | in a workspace, with these options of `exec` |
-| – | nowhere: the reason is below the table |
+| first | in the same attempt, before the wall is asked for |
+| – | nowhere; the reason is below the table |
 
-This page is written from the list in `tests/tests/escapes/attempts`; a test compares them. [Walls](design/walls.md) describes what holds, and [the sandbox](sandbox.md) how to change it.
+The test has profiles of its own: `readable` shows the secrets, `unfiltered` has no filter of system calls, `unlocked` no Landlock, `keys` neither the
+filter nor a keyring, and `unmasked` shows all of `/sys`.
+
+This page is written from the list in `tests/tests/escapes/attempts`, and a test compares them. [Walls](design/walls.md) describes what holds;
+[the sandbox](sandbox.md) says how to change it.
 ";
 
 /// Fails unless the page is what the list makes of it, and leaves the right one to be copied.

@@ -25,18 +25,73 @@ pub(crate) enum Who {
 
 /// Files of the home that hold the secret.
 const SECRETS: &[&str] = &[
-    ".ssh/id_ed25519", ".aws/credentials", ".config/gh/hosts.yml", ".netrc", ".git-credentials", ".cargo/credentials.toml",
-    ".claude/.credentials.json", ".codex/auth.json", ".gnupg/private-keys-v1.d/key", ".kube/config", ".docker/config.json",
-    ".mozilla/firefox/profile/logins.json", ".bash_history", ".pgpass", "letters/private.txt", "elsewhere/.env",
+    ".ssh/id_ed25519",
+    ".aws/credentials",
+    ".config/gh/hosts.yml",
+    ".netrc",
+    ".git-credentials",
+    ".cargo/credentials.toml",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gnupg/private-keys-v1.d/key",
+    ".kube/config",
+    ".docker/config.json",
+    ".mozilla/firefox/profile/logins.json",
+    ".bash_history",
+    ".pgpass",
+    "letters/private.txt",
+    "elsewhere/.env",
+];
+
+/// Settings of tools, which are copied without what looks like a credential. Each `NAME` is a secret of that name.
+const SETTINGS: &[(&str, &str)] = &[
+    (
+        ".npmrc",
+        "save=true\n//registry.test/:_authToken=canary-npm-login\nkey=\"-----BEGIN PRIVATE KEY-----\\ncanary-npm-key\"\n",
+    ),
+    (".curlrc", "silent\nuser = \"me:canary-curl-login\"\n"),
+    (
+        ".gitconfig",
+        "[user]\nname = A\nemail = a@b.test\n[init]\ndefaultBranch = main\n[sendemail]\nsmtpUser = me\nsmtpPass = canary-git-mail-login\n\
+         [url \"https://me:canary-git-address-login@host.test/\"]\ninsteadOf = host:\n[http]\nextraHeader = \"X-Key: canary-git-header\"\n",
+    ),
+    (".bashrc", "export EDITOR=vi\nexport GH_PAT=canary-shell-variable\n"),
+    (
+        ".config/pip/pip.conf",
+        "[global]\nindex-url = https://me:canary-pip-login@host.test/simple\n",
+    ),
+    (".condarc", "channels:\n  - https://conda.test/t/canary-conda-channel/mine\n"),
+    (
+        ".bundle/config",
+        "---\nBUNDLE_JOBS: \"4\"\nBUNDLE_GEMS__HOST__TEST: \"me:canary-bundler-login\"\n",
+    ),
+    (".yarnrc.yml", "npmAuthIdent: \"me:canary-yarn-login\"\n"),
+    (
+        ".m2/settings.xml",
+        "<settings><servers><server><passphrase>canary-maven-login</passphrase></server></servers></settings>\n",
+    ),
+    (".gradle/gradle.properties", "org.gradle.caching=true\nnexusPwd=canary-gradle-login\n"),
+    (
+        ".config/composer/composer.json",
+        "{\"config\": {\"github-oauth\": {\"github.com\": \"canary-composer-login\"}}}\n",
+    ),
+    (
+        ".cargo/config.toml",
+        "[net]\nretry = 1\n[http]\nproxy = \"me:canary-cargo-proxy@proxy.test:3128\"\n",
+    ),
+    (".config/mise/config.toml", "[env]\nSTRIPE_KEY = \"canary-mise-variable\"\n"),
 ];
 
 /// What the machine itself looks like, and must go on to.
 const MACHINE: &[&str] = &[
-    "/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sys/kernel/domainname", "/proc/sys/vm/swappiness",
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sys/kernel/hostname",
+    "/proc/sys/kernel/domainname",
+    "/proc/sys/vm/swappiness",
 ];
 
 /// Devices that everybody shares.
-const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/tty"];
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom"];
 
 /// Walls of the user's own making, each with one thing left out.
 const PROFILES: &str = r#"
@@ -108,8 +163,12 @@ impl Scene {
             write(&place.path().join(name), &secret);
         }
         write(&place.path().join(".config/offshoot/sandbox.toml"), &profiles(neighbour.path()));
-        write(&place.path().join(".gitconfig"), "[user]\nname = A\nemail = a@b.test\n[init]\ndefaultBranch = main\n");
-        for (name, text) in [("secret", &secret), ("project/.env", &secret), ("shared/file", &"mine".to_owned())] {
+        for (name, text) in SETTINGS {
+            write(&place.path().join(name), text);
+        }
+        for (name, text) in
+            [("secret", &secret), ("project/.env", &secret), ("shared/file", &"mine".to_owned())]
+        {
             write(&neighbour.path().join(name), text);
         }
         for name in ["launch.py", "host.py"] {
@@ -144,7 +203,10 @@ impl Scene {
             state.insert((*name).to_owned(), text);
         }
         for (path, node) in scan(self.neighbour.path()).unwrap().0 {
-            let seen = format!("{:?} {:o} {} {:?} {:?}", node.kind, node.mode, node.uid, node.hash, node.links);
+            let seen = format!(
+                "{:?} {:o} {} {:?} {:?}",
+                node.kind, node.mode, node.uid, node.hash, node.links
+            );
             state.insert(format!("neighbour/{}", String::from_utf8_lossy(&path)), seen);
         }
         let log = fs::read_to_string(self.neighbour.path().join("log")).unwrap_or_default();
@@ -154,7 +216,10 @@ impl Scene {
         }
         for name in DEVICES {
             let found = fs::metadata(name).unwrap();
-            state.insert((*name).to_owned(), format!("{:o} {} {}", found.mode(), found.uid(), found.mtime()));
+            state.insert(
+                (*name).to_owned(),
+                format!("{:o} {} {}", found.mode(), found.uid(), found.mtime()),
+            );
         }
         let alive = Path::new("/proc").join(self.victim.id().to_string()).join("fd").exists();
         state.insert("victim".to_owned(), format!("alive: {alive}"));
@@ -164,8 +229,14 @@ impl Scene {
     }
 
     /// Makes attempts in a workspace, in one command.
-    pub(crate) fn inside(&self, workspace: &str, options: &[String], attempts: &[&Attempt]) -> Vec<Ended> {
-        let mut words: Vec<String> = ["exec", "--json", "-i", "-w", workspace].map(str::to_owned).to_vec();
+    pub(crate) fn inside(
+        &self,
+        workspace: &str,
+        options: &[String],
+        attempts: &[&Attempt],
+    ) -> Vec<Ended> {
+        let mut words: Vec<String> =
+            ["exec", "--json", "-i", "-w", workspace].map(str::to_owned).to_vec();
         words.extend(options.iter().map(|option| self.filled(option)));
         words.extend(["--", "python3", "driver.py"].map(str::to_owned));
         let mut command = self.careless(&self.binary());
@@ -174,7 +245,13 @@ impl Scene {
         let result = document_of(&output)["result"].clone();
         let about = format!(
             "\n[exit {}, state {}, limit {}, timed out {}, error {}, killed by {}, stderr {}]",
-            result["exit_code"], result["state"], result["limit_reached"], result["timed_out"], result["error"], result["signal"], result["stderr"]
+            result["exit_code"],
+            result["state"],
+            result["limit_reached"],
+            result["timed_out"],
+            result["error"],
+            result["signal"],
+            result["stderr"]
         );
         ended(result["stdout"].as_str().unwrap_or_default(), &about, attempts)
     }
@@ -193,7 +270,10 @@ impl Scene {
         let mut command = self.command(Path::new("sh"));
         let output = command.args(["-c", script]).env("WORKSPACE", workspace).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
-        Ended { succeeded: output.status.success(), said: String::from_utf8_lossy(&text).into_owned() }
+        Ended {
+            succeeded: output.status.success(),
+            said: String::from_utf8_lossy(&text).into_owned(),
+        }
     }
 
     fn binary(&self) -> PathBuf {
@@ -211,7 +291,10 @@ impl Scene {
     fn careless(&self, program: &Path) -> Command {
         let mut command = self.command(Path::new("python3"));
         let calls = format!("{},{}", libc::SYS_keyctl, libc::SYS_add_key);
-        command.arg(self.place.path().join("scene/launch.py")).arg(self.neighbour.path()).arg(calls);
+        command
+            .arg(self.place.path().join("scene/launch.py"))
+            .arg(self.neighbour.path())
+            .arg(calls);
         command.arg(program).env("AWS_SECRET_ACCESS_KEY", &self.secret);
         command
     }
@@ -229,18 +312,28 @@ impl Scene {
 
     /// An option with what it names of the scene.
     fn filled(&self, option: &str) -> String {
-        let fill = |text: String, (name, value): (&String, &String)| text.replace(&format!("${name}"), value);
+        let fill = |text: String, (name, value): (&String, &String)| {
+            text.replace(&format!("${name}"), value)
+        };
         self.variables.iter().fold(option.to_owned(), fill)
     }
 }
 
 /// Reads what the driver said about each attempt. One that it says nothing about ended everything.
 fn ended(lines: &str, about: &str, attempts: &[&Attempt]) -> Vec<Ended> {
-    let lines: Vec<Value> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let one = |attempt: &&Attempt| match lines.iter().find(|line| line["name"] == attempt.name.as_str()) {
+    let lines: Vec<Value> =
+        lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let one = |attempt: &&Attempt| match lines
+        .iter()
+        .find(|line| line["name"] == attempt.name.as_str())
+    {
         Some(line) => Ended {
             succeeded: line["code"] == 0,
-            said: format!("{}[code {}]{about}", line["output"].as_str().unwrap_or_default(), line["code"]),
+            said: format!(
+                "{}[code {}]{about}",
+                line["output"].as_str().unwrap_or_default(),
+                line["code"]
+            ),
         },
         None => Ended { succeeded: false, said: format!("said nothing{about}") },
     };
@@ -274,7 +367,13 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn command(who: Who, user: &User, place: &Place, variables: &BTreeMap<String, String>, program: &Path) -> Command {
+fn command(
+    who: Who,
+    user: &User,
+    place: &Place,
+    variables: &BTreeMap<String, String>,
+    program: &Path,
+) -> Command {
     let mut command = Command::new("env");
     if who == Who::Ordinary {
         command.args(user.becoming());
@@ -285,7 +384,14 @@ fn command(who: Who, user: &User, place: &Place, variables: &BTreeMap<String, St
     command
 }
 
-fn victim(who: Who, user: &User, place: &Place, neighbour: &Path, secret: &str, token: &str) -> (Child, BTreeMap<String, String>) {
+fn victim(
+    who: Who,
+    user: &User,
+    place: &Place,
+    neighbour: &Path,
+    secret: &str,
+    token: &str,
+) -> (Child, BTreeMap<String, String>) {
     let mut victim = command(who, user, place, &BTreeMap::new(), Path::new("python3"));
     victim.arg(place.path().join("scene/host.py")).arg(neighbour).arg(token).env("SECRET", secret);
     let mut victim = victim.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
