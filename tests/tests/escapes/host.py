@@ -116,6 +116,8 @@ with open(shared, "w") as file:
 messages = libc.msgget(0, 0o1666)
 text = ctypes.create_string_buffer((1).to_bytes(8, "little") + secret.encode())
 libc.msgsnd(messages, text, len(secret), 0)
+# The one name that every machine has and that leads to itself.
+machine = socket.gethostname()
 # Where only children can be traced, this process says that anybody may.
 libc.prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)
 main, terminal = os.openpty()
@@ -135,7 +137,8 @@ print(
             "SHARED": shared,
             "ABSTRACT": token,
             "TERMINAL": os.ttyname(terminal),
-            "MACHINE": socket.gethostname(),
+            "MACHINE": machine,
+            "ADDRESS": socket.gethostbyname(machine),
             "KEPT": str(kept),
             "MEMORY": str(ctypes.addressof(memory)),
         }
