@@ -50,18 +50,7 @@ pub(crate) fn hold(class: &str, who: Who) {
             ));
         }
     }
-    let after = scene.state();
-    for (name, value) in &before {
-        if after.get(name) != Some(value) {
-            problems.push(format!(
-                "the host is not as it was: {name}: {value}, then {:?}",
-                after.get(name)
-            ));
-        }
-    }
-    for name in after.keys().filter(|name| !before.contains_key(*name)) {
-        problems.push(format!("the host is not as it was: there is {name}"));
-    }
+    problems.extend(differences(&before, &scene.state()));
     controls(&scene, &class, who, &mut problems);
     assert!(
         problems.is_empty(),
@@ -70,6 +59,17 @@ pub(crate) fn hold(class: &str, who: Who) {
         who,
         problems.join("\n\n")
     );
+}
+
+/// What of the host is not as it was.
+fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
+    let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
+    let differs = names.filter(|name| before.get(*name) != after.get(*name));
+    let told = |name: &String| {
+        let (then, now) = (before.get(name), after.get(name));
+        format!("the host is not as it was: {name}: {then:?}, now {now:?}")
+    };
+    differs.map(told).collect()
 }
 
 /// What became of the attempts that were made, and where.
@@ -109,6 +109,7 @@ fn everywhere_inside(
 /// Brings all workspaces home, and says what was said.
 fn commit(scene: &Scene, workspaces: &[String]) -> String {
     let mut names = workspaces.to_vec();
+    names.sort();
     names.dedup();
     let one = |name: &String| {
         scene.host_script("\"$OFFSHOOT\" commit --json -w \"$WORKSPACE\"", name).said
