@@ -41,6 +41,8 @@ struct Tool {
     show: Vec<String>,
     #[serde(default)]
     copy: Vec<String>,
+    #[serde(default)]
+    hide: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -64,13 +66,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             "    Group {{ name: {name:?}, about: {about:?}, show: &{show:?}, copy: &{copy:?},"
         )?;
         writeln!(code, "        variable: {variable:?}, everything: {everything}, tools: &[")?;
-        for (name, Tool { at, show, copy }) in &group.tools {
+        for (name, Tool { at, show, copy, hide }) in &group.tools {
             if at.is_empty() {
                 return Err(format!("{TABLE}: {name} is nowhere").into());
             }
             writeln!(
                 code,
-                "            Tool {{ name: {name:?}, at: &{at:?}, show: &{show:?}, copy: &{copy:?} }},"
+                "            Tool {{ name: {name:?}, at: &{at:?}, show: &{show:?}, copy: &{copy:?}, hide: &{hide:?} }},"
             )?;
         }
         writeln!(code, "        ] }},")?;

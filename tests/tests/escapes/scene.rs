@@ -55,6 +55,10 @@ const SETTINGS: &[(&str, &str)] = &[
         "[user]\nname = A\nemail = a@b.test\n[init]\ndefaultBranch = main\n[sendemail]\nsmtpUser = me\nsmtpPass = canary-git-mail-login\n\
          [url \"https://me:canary-git-address-login@host.test/\"]\ninsteadOf = host:\n[http]\nextraHeader = \"X-Key: canary-git-header\"\n",
     ),
+    (
+        ".rye/config.toml",
+        "[[sources]]\nname = \"mine\"\nusername = \"me\"\npassword = \"canary-rye-login\"\n",
+    ),
     (".bashrc", "export EDITOR=vi\nexport GH_PAT=canary-shell-variable\n"),
     (
         ".config/pip/pip.conf",
@@ -80,6 +84,13 @@ const SETTINGS: &[(&str, &str)] = &[
         "[net]\nretry = 1\n[http]\nproxy = \"me:canary-cargo-proxy@proxy.test:3128\"\n",
     ),
     (".config/mise/config.toml", "[env]\nSTRIPE_KEY = \"canary-mise-variable\"\n"),
+];
+
+/// Credentials that toolchains keep among what commands see of them.
+const COVERED: &[&str] = &[
+    ".pub-cache/credentials.json",
+    ".dotnet/corefx/cryptography/x509stores/my/key.pfx",
+    ".opam/plugins/opam-publish/me.token",
 ];
 
 /// What the machine itself looks like, and must go on to.
@@ -159,7 +170,7 @@ impl Scene {
         fs::set_permissions(neighbour.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let token = place.path().file_name().unwrap().to_str().unwrap().to_owned();
         let secret = format!("canary-{token}");
-        for name in SECRETS {
+        for name in SECRETS.iter().chain(COVERED) {
             write(&place.path().join(name), &secret);
         }
         write(&place.path().join(".config/offshoot/sandbox.toml"), &profiles(neighbour.path()));
