@@ -230,6 +230,7 @@ fn what_is_hidden_is_empty() {
     scene.hidden = vec![vaults.path().join("catalog")];
     let outcome = scene.shell(&format!("ls {0}; cat {0}/catalog", vaults.path().display()));
     assert_eq!(outcome.stdout, "catalog\n", "{}", outcome.stderr);
+    let mut scene = Scene::new();
     scene.hidden = vec![vaults.path().to_owned()];
     let outcome =
         scene.shell(&format!("ls -A {0}; cat {0}/catalog; touch {0}/x", vaults.path().display()));
