@@ -87,8 +87,13 @@ impl Default for Place {
 impl Place {
     /// A new place with an empty project.
     pub fn new() -> Self {
-        let folder = TempDir::with_prefix("offshoot-test-").expect("a temporary folder");
-        let place = Self { folder };
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// The same in a directory that is there.
+    pub fn below(directory: &Path) -> Self {
+        let folder = TempDir::with_prefix_in("offshoot-test-", directory);
+        let place = Self { folder: folder.expect("a temporary folder") };
         std::fs::create_dir(place.project()).expect("a project folder");
         place
     }

@@ -41,12 +41,17 @@ struct Tool {
     show: Vec<String>,
     #[serde(default)]
     copy: Vec<String>,
+    #[serde(default)]
+    hide: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Credentials {
     words: Vec<String>,
+    names: Vec<String>,
+    #[serde(rename = "in")]
+    files: BTreeMap<String, Vec<String>>,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -61,21 +66,26 @@ fn main() -> Result<(), Box<dyn Error>> {
             "    Group {{ name: {name:?}, about: {about:?}, show: &{show:?}, copy: &{copy:?},"
         )?;
         writeln!(code, "        variable: {variable:?}, everything: {everything}, tools: &[")?;
-        for (name, Tool { at, show, copy }) in &group.tools {
+        for (name, Tool { at, show, copy, hide }) in &group.tools {
             if at.is_empty() {
                 return Err(format!("{TABLE}: {name} is nowhere").into());
             }
             writeln!(
                 code,
-                "            Tool {{ name: {name:?}, at: &{at:?}, show: &{show:?}, copy: &{copy:?} }},"
+                "            Tool {{ name: {name:?}, at: &{at:?}, show: &{show:?}, copy: &{copy:?}, hide: &{hide:?} }},"
             )?;
         }
         writeln!(code, "        ] }},")?;
     }
-    let words = &table.credentials.words;
+    let Credentials { words, names, files } = &table.credentials;
+    let files: Vec<String> =
+        files.iter().map(|(end, words)| format!("({end:?}, &{words:?})")).collect();
+    let files = files.join(", ");
     writeln!(
         code,
-        "];\n/// Words that tell of a credential.\npub(crate) const CREDENTIALS: &[&str] = &{words:?};"
+        "];\n/// Words that tell of a credential.\npub(crate) const CREDENTIALS: &[&str] = &{words:?};
+/// Last words of names that tell of one.\npub(crate) const CREDENTIAL_NAMES: &[&str] = &{names:?};
+/// Words that tell of one in files whose names end so.\npub(crate) const CREDENTIALS_IN: &[(&str, &[&str])] = &[{files}];"
     )?;
     let target = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join("reads.rs");
     Ok(fs::write(target, code)?)

@@ -35,6 +35,8 @@ pub struct Tool {
     pub show: &'static [&'static str],
     /// What of it is copied without what seems to be a credential.
     pub copy: &'static [&'static str],
+    /// What of it is covered: credentials that the tool keeps there.
+    pub hide: &'static [&'static str],
 }
 
 /// Every group.

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
@@ -191,6 +191,13 @@ fn place_folders(script: &Script) -> Result<(), Failure> {
 /// Covers what the command may not see.
 fn hide(script: &Script) -> Result<(), Failure> {
     for (at, path) in script.hidden.iter().enumerate() {
+        if rustix::fs::stat(path)
+            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file())
+        {
+            // A directory cannot cover a file.
+            step_at(Step::Hidden, at, proc::cover(CWD, path, (CWD, proc::NOTHING)))?;
+            continue;
+        }
         let cover = step_at(Step::Hidden, at, tmpfs(c"0000"))?;
         step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
         match attach(cover.as_fd(), path) {

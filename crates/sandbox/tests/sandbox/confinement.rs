@@ -221,9 +221,15 @@ fn the_workspace_lies_where_it_is_wanted() {
 }
 
 #[test]
-fn hidden_directories_are_empty() {
+fn what_is_hidden_is_empty() {
     let vaults = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(vaults.path().join("catalog"), "secret").unwrap();
+    let mut scene = Scene::new();
+    // A file of a directory that is shown.
+    scene.shown.push(vaults.path().to_owned());
+    scene.hidden = vec![vaults.path().join("catalog")];
+    let outcome = scene.shell(&format!("ls {0}; cat {0}/catalog", vaults.path().display()));
+    assert_eq!(outcome.stdout, "catalog\n", "{}", outcome.stderr);
     let mut scene = Scene::new();
     scene.hidden = vec![vaults.path().to_owned()];
     let outcome =

@@ -135,8 +135,13 @@ impl Sight {
         if profile.is_open() {
             finder.show_everything();
         }
+        // What somebody named is not covered because a tool keeps credentials there.
+        let Self { seen, hidden: covered, .. } = &mut finder.sight;
+        covered.retain(|path| {
+            !seen.iter().any(|seen| seen.is_named() && path.starts_with(&seen.path))
+        });
         let hidden = profile.hide.iter().filter_map(|place| viewer.path(place));
-        finder.sight.hidden = hidden.collect();
+        finder.sight.hidden.extend(hidden);
         finder.sight
     }
 
@@ -277,7 +282,7 @@ impl Finder<'_> {
                 continue;
             }
             if tool.show.is_empty() && tool.copy.is_empty() {
-                self.show(path, source.clone());
+                self.show(path.clone(), source.clone());
             } else if self.may_be_there(&path) {
                 for below in tool.show {
                     self.show(path.join(below), source.clone());
@@ -286,6 +291,8 @@ impl Finder<'_> {
                     self.copy(path.join(below), source.clone());
                 }
             }
+            let hidden = tool.hide.iter().map(|below| path.join(below));
+            self.sight.hidden.extend(hidden.filter(|path| path.exists()));
             if by_variable {
                 return;
             }
