@@ -56,7 +56,7 @@ impl Offshoot {
         Ok(Rules { policy, profiles: Arc::new(self.profiles(folder)?) })
     }
 
-    /// The profiles of the user, and what the projects take away that the current folder and a vault's folder are in.
+    /// The profiles of the user, with what they settled for a vault's folder, and what the projects take away that the current folder and that one are in.
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
@@ -73,6 +73,12 @@ impl Offshoot {
         };
         let named = user.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let profiles = Profiles::load(named).map_err(unusable)?;
+        let file = named.map_or("", |(name, _)| name);
+        for profile in profiles.iter().filter(|profile| !profile.allow.is_empty()) {
+            check_hosts(&profile.allow.join(",")).map_err(|problem| {
+                unusable(format!("{file}: profile {}: {problem}", profile.name))
+            })?;
+        }
         let mut narrowed = Vec::new();
         for path in self.project_profile_files(folder) {
             if let Some(text) = read(&path)? {
@@ -82,7 +88,7 @@ impl Offshoot {
         }
         let exec = &self.config().exec;
         let (nested_namespaces, io_uring) = (exec.nested_namespaces, exec.io_uring);
-        let network = exec.net;
+        let network = folder.and_then(|folder| self.remembered_net(folder)).unwrap_or(exec.net);
         let allow = Some(exec.allow.clone()).filter(|allow| !allow.is_empty());
         let allow = allow.into_iter().collect();
         Ok(ProfileRules { profiles, narrowed, network, allow, nested_namespaces, io_uring })

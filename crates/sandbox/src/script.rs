@@ -53,6 +53,8 @@ pub(crate) struct Script {
     /// Files of the command's own.
     pub(crate) written: Vec<WrittenScript>,
     pub(crate) hidden: Vec<CString>,
+    /// Where a file can be written for a moment.
+    pub(crate) aside: CString,
     /// Directories that outlive the command, at most [`MOST_CACHES`].
     pub(crate) caches: Vec<CacheScript>,
     /// The directories on the way to the target, and the target.
@@ -195,6 +197,7 @@ impl Script {
             private: all(&private, "a path")?,
             written: spec.files.iter().map(written).collect::<Result<_>>()?,
             hidden: all(&spec.hidden, "a path")?,
+            aside: c_path(&aside(&private))?,
             caches: caches(&spec.caches)?,
             target_parents: parents(&workspace.target)?,
             target: c_path(&workspace.target)?,
@@ -412,9 +415,12 @@ fn resolver(private: &[PathBuf]) -> Result<ResolverScript> {
     for path in [known, &path] {
         all.extend(path.parent().map(parents).transpose()?.unwrap_or_default());
     }
-    let aside = private.first().map_or(Path::new("/tmp"), PathBuf::as_path);
-    let aside = aside.join("resolv.conf");
-    Ok(ResolverScript { path: c_path(&path)?, parents: all, aside: c_path(&aside)? })
+    Ok(ResolverScript { path: c_path(&path)?, parents: all, aside: c_path(&aside(private))? })
+}
+
+/// Where a file can be written for a moment.
+fn aside(private: &[PathBuf]) -> PathBuf {
+    private.first().map_or(Path::new("/tmp"), PathBuf::as_path).join("offshoot-aside")
 }
 
 /// A command as the kernel takes it.

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
@@ -187,13 +187,29 @@ fn place_folders(script: &Script) -> Result<(), Failure> {
 /// Covers what the command may not see.
 fn hide(script: &Script) -> Result<(), Failure> {
     for (at, path) in script.hidden.iter().enumerate() {
-        let cover = step_at(Step::Hidden, at, tmpfs(c"0000"))?;
+        let is_file = match rustix::fs::stat(path.as_c_str()) {
+            Ok(found) => !FileType::from_raw_mode(found.st_mode).is_dir(),
+            // Not there, with a directory that is private.
+            Err(_) => continue,
+        };
+        let cover = match is_file {
+            true => step_at(Step::Hidden, at, nothing(&script.aside))?,
+            false => step_at(Step::Hidden, at, tmpfs(c"0000"))?,
+        };
         step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
         match attach(cover.as_fd(), path) {
-            // Hidden already, with a directory that is private.
             Err(Errno::NOENT | Errno::NOTDIR) => {}
             other => step_at(Step::Hidden, at, other)?,
         }
     }
     Ok(())
+}
+
+/// A file that nobody reads, as a mount.
+fn nothing(aside: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    rustix::fs::open(aside, flags, Mode::empty())?;
+    let mount = clone_mount(aside)?;
+    rustix::fs::unlink(aside)?;
+    Ok(mount)
 }

@@ -31,7 +31,9 @@ impl Outlet {
         if profile.network != Network::Proxy {
             return Ok(None);
         }
-        let rules = check(&profile.allow.join(",")).map_err(ServiceError::Request)?;
+        let rules = check(&profile.allow.join(",")).map_err(|problem| {
+            ServiceError::Request(format!("profile {}: {problem}", profile.name))
+        })?;
         let ports = ProxyPorts::new(&rules.ports())?;
         Ok(Some(Self { rules, ports }))
     }

@@ -16,7 +16,7 @@ use offshoot_vault::{
 use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};
-use super::check::{Start, validate};
+use super::check::{Start, check_places, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
 use super::disk::{DiskBefore, DiskWatch};
@@ -93,6 +93,7 @@ impl<'a> ProxyRuntime<'a> {
             let folders = self.folders()?;
             let profile = self.options.profiles.settle(&mut request)?;
             Outlet::of(&profile)?;
+            check_places(&request, &profile, &self.options.viewer, &folders)?;
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
             let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
