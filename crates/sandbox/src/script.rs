@@ -129,6 +129,8 @@ pub(crate) struct CacheScript {
     pub(crate) layers: OverlayScript,
     /// Where changes go that are thrown away, in a scratch directory.
     pub(crate) scratch: UpperScript,
+    /// It is no cache, but something that somebody wants to be shown.
+    pub(crate) is_shown: bool,
     /// The directories on the way to its place, and that.
     pub(crate) parents: Vec<CString>,
     pub(crate) target: CString,
@@ -238,11 +240,15 @@ impl Script {
     pub(crate) fn scratch(&self) -> Vec<DiscardedDirectory> {
         let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
         let home = self.home.as_ref();
-        let home = home.map(|home| DiscardedDirectory { path: path(home), top: Top::Home });
+        let whole = |path, top| DiscardedDirectory { path, top, below: Vec::new() };
+        let home = home.map(|home| whole(path(home), Top::Home));
         let beside = self.beside.as_ref();
-        let beside =
-            beside.map(|beside| DiscardedDirectory { path: path(beside), top: Top::Beside });
-        home.into_iter().chain(beside).collect()
+        let beside = beside.map(|beside| whole(path(beside), Top::Beside));
+        let shown = self.caches.iter().filter(|cache| cache.is_shown).map(|cache| {
+            let below = cache.scratch.directory.as_bytes().to_vec();
+            DiscardedDirectory { path: path(&cache.target), top: Top::Shown, below }
+        });
+        home.into_iter().chain(beside).chain(shown).collect()
     }
 
     /// What will be private, for people.
@@ -291,7 +297,8 @@ fn caches(mounts: &[CacheMount]) -> Result<Vec<CacheScript>> {
         let (parents, target) = (parents(&mount.target)?, c_path(&mount.target)?);
         let scratch = |part| c_path(&Path::new(part).with_extension(at.to_string()));
         let scratch = UpperScript { directory: scratch("upper")?, work: scratch("work")? };
-        Ok(CacheScript { stage: c_path(&stage)?, layers, scratch, parents, target })
+        let is_shown = mount.name.is_none() && mount.layers.upper.is_none();
+        Ok(CacheScript { stage: c_path(&stage)?, layers, scratch, is_shown, parents, target })
     };
     mounts.iter().take(MOST_CACHES).enumerate().map(cache).collect()
 }

@@ -28,6 +28,7 @@ pub(crate) mod request;
 pub(crate) mod runtime;
 mod seal;
 pub(crate) mod service;
+mod shortage;
 pub(crate) mod sight;
 pub(crate) mod summary;
 mod target;

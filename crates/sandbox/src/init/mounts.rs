@@ -31,6 +31,10 @@ pub(super) struct Made {
     pub(super) home_upper: Option<OwnedFd>,
     /// The private directory that the workspace lies in.
     pub(super) beside: Option<OwnedFd>,
+    /// Where changes of directories go that are shown.
+    pub(super) shown_uppers: Option<OwnedFd>,
+    /// The directory for temporary files.
+    pub(super) temporary: Option<OwnedFd>,
     /// Which caches are in place, a bit for each.
     pub(super) caches: u64,
     /// What is in force by that.
@@ -47,7 +51,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
     // The layers come first: an upper must be made while the vault can be seen and written.
     let (files, upper) = workspace_files(script)?;
-    caches::thrown_away(script, &mut caches);
+    let shown_uppers = caches::thrown_away(script, &mut caches);
     let devices = Devices::take();
     let proc = step(Step::Proc, proc::make())?;
     let home_upper = enter_root(script)?;
@@ -81,7 +85,8 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         step(Step::Root, sys::make_writable(c"/"))?;
     }
     let findings = findings::of_mounts(&script.target, devices);
-    Ok(Made { upper, home_upper, beside, caches, findings, inotify })
+    let temporary = directory(c"/tmp").ok();
+    Ok(Made { upper, home_upper, beside, shown_uppers, temporary, caches, findings, inotify })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.

@@ -68,6 +68,12 @@ impl Ignored {
         in_home && is_state() || self.directories.iter().any(|directory| path == directory)
     }
 
+    /// Whether a directory of the home is where a tool keeps what it remembers.
+    fn is_state(&self, path: &Path) -> bool {
+        let in_home = self.user_home.is_some() && path.parent() == self.user_home.as_deref();
+        in_home && path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
+    }
+
     /// Whether a path lies in a directory that is left out.
     fn lies_in(&self, path: &Path) -> bool {
         path.ancestors().skip(1).any(|above| self.has(above, FileType::Directory))
@@ -114,7 +120,7 @@ fn find(
     let (found, folders) = (Vec::new(), Vec::new());
     let (count, met, left) = (0, Vec::new(), MOST_LOOKED_AT);
     let mut walk = Walk { ignored, found, folders, count, met, left };
-    for scratch in scratch {
+    for scratch in scratch.iter().filter(|scratch| !ignored.is_state(&scratch.path)) {
         // What cannot be looked at is not told about: the command itself was all right.
         if let Ok(top) = keeper.open_scratch(scratch) {
             walk.known(&top, &scratch.path);

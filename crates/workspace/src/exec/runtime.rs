@@ -29,6 +29,7 @@ use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::outlet::{OpenOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
+use super::shortage;
 use super::sight::Sight;
 use super::unseen;
 use crate::binding::git_warning;
@@ -212,6 +213,7 @@ impl<'a> ProxyRuntime<'a> {
             let limit = self.options.max_disk.unwrap_or(0);
             return Err(ServiceError::DiskLimit { added, limit });
         }
+        shortage::look(&mut execution.result, &ended.keeper);
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
         let home = self.options.viewer.home.as_ref().and_then(|home| home.canonicalize().ok());
         let unseen = unseen::warning(&execution.result, &folders, (&sight, home.as_deref()));
