@@ -330,7 +330,7 @@ fn a_limit_that_was_reached_is_named() {
     for (options, text, limit, line) in [
         (&["--memory", "100MiB"][..], hog, "memory", "memory limit of 100.0 MiB; command killed"),
         (&["--processes", "30"], bomb, "processes", "reached the limit of 30 processes"),
-        (&["--processes", "1"], "true | true", "processes", "reached the limit of 1 processes"),
+        (&["--processes", "1"], "true | true", "processes", "reached the limit of 1 process;"),
         (&["--cpu", "1s"], busy, "cpu", "used its 1s of processor time; command killed"),
         (&["-c", "exec.max_file_size=4KiB"], big, "file_size", "file size limit of 4.0 KiB"),
     ] {

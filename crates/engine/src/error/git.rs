@@ -46,7 +46,6 @@ fn hint(error: &GitError) -> Option<Hint> {
             Hint::from("if it is held back: ")
                 .then("offshoot commit --git --take")
                 .arg(path)
-                .text("; else ")
                 .and(way_on::hint(&wire::way_on(way)))
         }
         GitError::Overlooked { commands, .. } => {

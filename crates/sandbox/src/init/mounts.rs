@@ -197,24 +197,23 @@ fn hide(script: &Script) -> Result<(), Failure> {
             // Not there, with a directory that is private.
             Err(_) => continue,
         };
-        let cover = match is_file {
-            true => step_at(Step::Hidden, at, nothing(&script.aside))?,
-            false => step_at(Step::Hidden, at, tmpfs(c"0000"))?,
-        };
-        step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
-        match attach(cover.as_fd(), path) {
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
-            other => step_at(Step::Hidden, at, other)?,
+        if is_file {
+            step_at(Step::Hidden, at, cover_file(path, &script.aside))?;
+            continue;
         }
+        let cover = step_at(Step::Hidden, at, tmpfs(c"0000"))?;
+        step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
+        step_at(Step::Hidden, at, attach(cover.as_fd(), path))?;
     }
     Ok(())
 }
 
-/// A file that nobody reads, as a mount.
-fn nothing(aside: &CStr) -> Result<OwnedFd, Errno> {
+/// Covers a file by an empty one that nobody reads. What it is made of can go once it is in place.
+fn cover_file(path: &CStr, aside: &CStr) -> Result<(), Errno> {
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
     rustix::fs::open(aside, flags, Mode::empty())?;
-    let mount = clone_mount(aside)?;
-    rustix::fs::unlink(aside)?;
-    Ok(mount)
+    let cover = clone_mount(aside)?;
+    sys::restrict_mounts(cover.as_fd(), RESTRICTED)?;
+    attach(cover.as_fd(), path)?;
+    rustix::fs::unlink(aside)
 }

@@ -74,9 +74,10 @@ impl Ignored {
         in_home && path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
     }
 
-    /// Whether a path lies in a directory that is left out.
-    fn lies_in(&self, path: &Path) -> bool {
-        path.ancestors().skip(1).any(|above| self.has(above, FileType::Directory))
+    /// Whether a path lies in a directory that is left out, below a top that is not.
+    fn lies_in(&self, path: &Path, top: &Path) -> bool {
+        let mut above = path.ancestors().skip(1).take_while(|above| *above != top);
+        above.any(|above| self.has(above, FileType::Directory))
     }
 
     /// What was put at a path.
@@ -126,9 +127,10 @@ fn find(
             walk.known(&top, &scratch.path);
         }
     }
-    let in_scratch = |path: &Path| scratch.iter().any(|it| path.starts_with(&it.path));
-    for copy in ignored.copies.iter().filter(|copy| in_scratch(&copy.path)) {
-        if walk.left > 0 && !walk.met.contains(&copy.path) && !ignored.lies_in(&copy.path) {
+    for copy in &ignored.copies {
+        let tops = scratch.iter().map(|it| it.path.as_path());
+        let Some(top) = tops.filter(|top| copy.path.starts_with(top)).max() else { continue };
+        if walk.left > 0 && !walk.met.contains(&copy.path) && !ignored.lies_in(&copy.path, top) {
             walk.count += 1;
             walk.found.push(copy.path.clone());
         }

@@ -32,7 +32,7 @@ pub(super) fn look(result: &mut ExecutionResult, keeper: &Keeper) {
         .iter()
         .map(|scratch| (scratch.path.display().to_string(), keeper.open_scratch(scratch)));
     let temporary = [("/tmp".to_owned(), keeper.open_temporary())];
-    let full = scratch.chain(temporary).find_map(|(path, opened)| {
+    let full = temporary.into_iter().chain(scratch).find_map(|(path, opened)| {
         let found = fstatvfs(opened.ok()?).ok()?;
         (found.f_bavail == 0 || found.f_favail == 0).then_some(path)
     });

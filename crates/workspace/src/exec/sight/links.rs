@@ -31,7 +31,9 @@ impl Finder<'_> {
             if let Some(installed) = installed(&target).filter(|it| !self.viewer.holds_home(it)) {
                 self.add(installed, source.clone(), None);
             }
-            self.add(link, source, None);
+            // The links on the way are found from the first one.
+            self.add(link, source.clone(), None);
+            self.add(target, source, None);
         }
     }
 
