@@ -11,6 +11,8 @@ pub use offshoot_workspace::{
     ProjectNarrowing, Seen, Sight, Source, TlsRules, ValueSource, Viewer, check_hosts, groups,
 };
 
+use offshoot_workspace::check_rules;
+
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
 use crate::settings;
@@ -56,7 +58,7 @@ impl Offshoot {
         Ok(Rules { policy, profiles: Arc::new(self.profiles(folder)?) })
     }
 
-    /// The profiles of the user, and what the projects take away that the current folder and a vault's folder are in.
+    /// The profiles of the user, with what they settled for a vault's folder, and what the projects take away that the current folder and that one are in.
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
@@ -73,6 +75,12 @@ impl Offshoot {
         };
         let named = user.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let profiles = Profiles::load(named).map_err(unusable)?;
+        let file = named.map_or("", |(name, _)| name);
+        for profile in profiles.iter().filter(|profile| !profile.allow.is_empty()) {
+            check_rules(&profile.allow).map_err(|problem| {
+                unusable(format!("{file}: profile {}: {problem}", profile.name))
+            })?;
+        }
         let mut narrowed = Vec::new();
         for path in self.project_profile_files(folder) {
             if let Some(text) = read(&path)? {
@@ -81,7 +89,7 @@ impl Offshoot {
             }
         }
         let exec = &self.config().exec;
-        let network = exec.net;
+        let network = folder.and_then(|folder| self.remembered_net(folder)).unwrap_or(exec.net);
         let allow = Some(exec.allow.clone()).filter(|allow| !allow.is_empty());
         let allow = allow.into_iter().map(HostRule::Text).collect();
         Ok(ProfileRules { profiles, narrowed, network, allow })

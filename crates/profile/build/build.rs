@@ -1,4 +1,5 @@
-//! Makes the table of what commands see into constants: it is used before every command, and reading it then would take longer than all else.
+//! Makes the tables of what commands see and of what seems to be a credential into constants: they are used before every command, and reading them
+//! then would take longer than all else.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -9,12 +10,12 @@ use std::{env, fs};
 use serde::Deserialize;
 
 const TABLE: &str = "data/reads.toml";
+const CREDENTIALS: &str = "data/credentials.toml";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     groups: BTreeMap<String, Group>,
-    credentials: Credentials,
 }
 
 #[derive(Deserialize)]
@@ -48,15 +49,49 @@ struct Tool {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Credentials {
-    words: Vec<String>,
     names: Vec<String>,
-    #[serde(rename = "in")]
-    files: BTreeMap<String, Vec<String>>,
+    parts: Vec<String>,
+    likely: Vec<String>,
+    harmless: Vec<String>,
+    references: Vec<String>,
+    directories: Vec<String>,
+    shapes: Vec<Shape>,
+    files: Vec<NamesOfFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    start: String,
+    least: usize,
+    #[serde(default)]
+    plain: bool,
+    #[serde(default)]
+    digit: bool,
+    example: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamesOfFile {
+    ends: String,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    pairs: bool,
+    example: String,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={TABLE}");
+    println!("cargo::rerun-if-changed={CREDENTIALS}");
     println!("cargo::rerun-if-changed=build");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?);
+    fs::write(out.join("reads.rs"), reads()?)?;
+    Ok(fs::write(out.join("credentials.rs"), credentials()?)?)
+}
+
+fn reads() -> Result<String, Box<dyn Error>> {
     let table: Table = toml::from_str(&fs::read_to_string(TABLE)?)?;
     let mut code = String::from("/// All groups.\npub(crate) const GROUPS: &[Group] = &[\n");
     for (name, group) in &table.groups {
@@ -77,16 +112,39 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         writeln!(code, "        ] }},")?;
     }
-    let Credentials { words, names, files } = &table.credentials;
-    let files: Vec<String> =
-        files.iter().map(|(end, words)| format!("({end:?}, &{words:?})")).collect();
-    let files = files.join(", ");
-    writeln!(
-        code,
-        "];\n/// Words that tell of a credential.\npub(crate) const CREDENTIALS: &[&str] = &{words:?};
-/// Last words of names that tell of one.\npub(crate) const CREDENTIAL_NAMES: &[&str] = &{names:?};
-/// Words that tell of one in files whose names end so.\npub(crate) const CREDENTIALS_IN: &[(&str, &[&str])] = &[{files}];"
-    )?;
-    let target = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join("reads.rs");
-    Ok(fs::write(target, code)?)
+    code.push_str("];\n");
+    Ok(code)
+}
+
+fn credentials() -> Result<String, Box<dyn Error>> {
+    let table: Credentials = toml::from_str(&fs::read_to_string(CREDENTIALS)?)?;
+    let Credentials { names, parts, likely, harmless, references, directories, shapes, files } =
+        &table;
+    let mut code = String::new();
+    for (name, words) in [
+        ("NAMES", names),
+        ("PARTS", parts),
+        ("LIKELY", likely),
+        ("HARMLESS", harmless),
+        ("REFERENCES", references),
+        ("DIRECTORIES", directories),
+    ] {
+        writeln!(code, "pub(super) const {name}: &[&str] = &{words:?};")?;
+    }
+    writeln!(code, "pub(super) const SHAPES: &[Shape] = &[")?;
+    for Shape { start, least, plain, digit, example } in shapes {
+        writeln!(
+            code,
+            "    Shape {{ start: {start:?}, least: {least}, plain: {plain}, digit: {digit}, #[cfg(test)] example: {example:?} }},"
+        )?;
+    }
+    writeln!(code, "];\npub(super) const FILES: &[NamesOfFile] = &[")?;
+    for NamesOfFile { ends, names, pairs, example } in files {
+        writeln!(
+            code,
+            "    NamesOfFile {{ ends: {ends:?}, names: &{names:?}, pairs: {pairs}, #[cfg(test)] example: {example:?} }},"
+        )?;
+    }
+    code.push_str("];\n");
+    Ok(code)
 }

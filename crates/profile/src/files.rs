@@ -163,6 +163,28 @@ impl Profiles {
 }
 
 impl ProjectNarrowing {
+    /// The project's file, as it was called.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Whether commands may be given that network, and there these hosts.
+    pub fn lets_reach(&self, network: Network, hosts: &[String]) -> bool {
+        let hosts = hosts.iter().flat_map(|list| list.split(',')).map(str::trim);
+        self.profiles.iter().all(|profile| {
+            let is =
+                |rule: &HostRule, host: &str| matches!(rule, HostRule::Text(text) if text == host);
+            let is_allowed = |host: &str| profile.allow.iter().any(|rule| is(rule, host));
+            let names_all = profile.network == Network::Host || hosts.clone().all(is_allowed);
+            network <= profile.network && (network != Network::Proxy || names_all)
+        })
+    }
+
+    /// Whether commands may be shown more than the table has.
+    pub fn lets_show(&self) -> bool {
+        self.profiles.iter().all(Profile::is_open)
+    }
+
     /// What is left of a profile.
     pub fn narrow(&self, profile: &Profile) -> Profile {
         let mut left = profile.clone();
@@ -202,10 +224,12 @@ fn everything() -> Profile {
 
 fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result<T, ProfileError> {
     toml::from_str(text).map_err(|error| {
-        let line =
-            error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+        let before = error.span().map(|span| &text[..span.start.min(text.len())]);
+        let line = before.map(|before| before.matches('\n').count() + 1);
         let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-        ProfileError::new(name, format!("{place}{}", error.message()))
+        // What the parser calls these is not what people call them.
+        let message = error.message().replace("a sequence", "a list").replace("a map", "a table");
+        ProfileError::new(name, format!("{place}{message}"))
     })
 }
 

@@ -1,6 +1,11 @@
 //! Settings without what seems to be a credential.
 
-use crate::reads::{CREDENTIAL_NAMES, CREDENTIALS, CREDENTIALS_IN};
+mod line;
+mod shell;
+mod value;
+
+use line::{Found, Syntax, find};
+use shell::ShellText;
 
 /// What became of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,199 +14,97 @@ pub enum Scrubbed {
     Whole,
     /// It holds some; this is the rest, without so many lines.
     Without(Vec<u8>, usize),
-    /// It holds some, and parts of it cannot be left out.
-    Nothing,
+    /// It holds some, in this line at first, and parts of it cannot be left out.
+    Nothing(usize),
 }
-
-/// Endings of names of files that are no files without one of their lines.
-const INDIVISIBLE: [&str; 15] = [
-    ".xml",
-    ".json",
-    ".lua",
-    ".vim",
-    ".jl",
-    ".gradle",
-    ".yml",
-    ".yaml",
-    "bashrc",
-    "zshrc",
-    "profile",
-    ".zshenv",
-    "_aliases",
-    ".fish",
-    ".tmux.conf",
-];
 
 /// Leaves out what seems to be a credential. In files with sections, a section whose title tells of one goes as a whole, since its lines would
 /// otherwise belong to the one before.
 pub fn scrub(name: &str, content: &[u8]) -> Scrubbed {
-    let own = CREDENTIALS_IN.iter().find(|(end, _)| name.ends_with(end));
-    let own = own.map_or(&[][..], |(_, words)| words);
-    let tells_of_credential = |line: &[u8]| tells_of_credential(line, own);
-    if !content.split(|byte| *byte == b'\n').any(tells_of_credential) {
-        return Scrubbed::Whole;
+    let lines: Vec<&[u8]> = content.split_inclusive(|byte| *byte == b'\n').collect();
+    match Syntax::of(name) {
+        Syntax::Plain => plain(name, &lines),
+        Syntax::Shell => shell(name, &lines),
+        syntax => {
+            let found =
+                lines.iter().position(|line| find(name, syntax, &text(line)) != Found::Nothing);
+            found.map_or(Scrubbed::Whole, |at| Scrubbed::Nothing(at + 1))
+        }
     }
-    if INDIVISIBLE.iter().any(|end| name.ends_with(end)) {
-        return Scrubbed::Nothing;
-    }
-    let (mut kept, mut dropped) = (Vec::with_capacity(content.len()), 0);
+}
+
+fn text(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).trim_end().to_owned()
+}
+
+/// Settings of which each line stands for itself, or for its section.
+fn plain(name: &str, lines: &[&[u8]]) -> Scrubbed {
+    let (mut kept, mut dropped) = (Vec::new(), 0);
     let mut in_dropped_section = false;
-    let mut continues = false;
-    for line in content.split_inclusive(|byte| *byte == b'\n') {
-        let text = line.trim_ascii();
-        if text.starts_with(b"[") && !continues {
-            in_dropped_section = tells_of_credential(text);
-        }
-        let drop = in_dropped_section || tells_of_credential(text);
+    let mut at = 0;
+    while at < lines.len() {
+        let start = at;
+        let mut whole = text(lines[at]);
         // A line that goes on in the next one goes with it.
-        let goes_on = text.ends_with(b"\\");
-        if drop || (continues && dropped > 0) {
-            dropped += 1;
-            continues = goes_on;
-        } else {
-            continues = false;
-            kept.extend_from_slice(line);
+        while whole.ends_with('\\') && at + 1 < lines.len() {
+            at += 1;
+            whole.pop();
+            whole.push_str(&text(lines[at]));
+        }
+        at += 1;
+        let found = find(name, Syntax::Plain, &whole);
+        if whole.trim_start().starts_with('[') {
+            in_dropped_section = found != Found::Nothing || line::names_credential(&whole);
+        }
+        let next = lines.get(at).map(|next| text(next)).unwrap_or_default();
+        match found {
+            Found::Open => return Scrubbed::Nothing(start + 1),
+            Found::Empty if goes_on(&next) => return Scrubbed::Nothing(start + 1),
+            Found::Line => dropped += at - start,
+            Found::Nothing | Found::Empty if in_dropped_section => dropped += at - start,
+            Found::Nothing | Found::Empty => kept.extend(lines[start..at].concat()),
         }
     }
-    Scrubbed::Without(kept, dropped)
+    if dropped == 0 { Scrubbed::Whole } else { Scrubbed::Without(kept, dropped) }
 }
 
-/// Whether a line holds one of the words, some of which only count in this file, or has the form of a credential.
-fn tells_of_credential(line: &[u8], own: &[&str]) -> bool {
-    let lower = line.to_ascii_lowercase();
-    let has = |word: &&str| lower.windows(word.len()).any(|at| at == word.as_bytes());
-    CREDENTIALS.iter().chain(own).any(has)
-        || names_a_user(&lower)
-        || has_login(&lower)
-        || has_credential_name(line)
+/// Whether a line is the value of the name in the line before.
+fn goes_on(line: &str) -> bool {
+    line.starts_with([' ', '\t']) && !line.trim().is_empty() && !line.contains(['=', ':', '#'])
 }
 
-/// Whether a line has a login without a scheme: `NAME:PASSWORD@HOST`.
-fn has_login(line: &[u8]) -> bool {
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'=,;<>".contains(byte);
-    let is_login = |part: &[u8]| {
-        let (colon, at) =
-            (part.iter().position(|b| *b == b':'), part.iter().rposition(|b| *b == b'@'));
-        matches!((colon, at), (Some(colon), Some(at)) if 0 < colon && colon < at && at + 1 < part.len())
-    };
-    line.split(ends).any(is_login)
-}
-
-/// Whether a line has a name of several words, the last of which says that it is a credential: `GH_PAT`, `smtpPass`, `nexusPwd`.
-fn has_credential_name(line: &[u8]) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    line.split(|byte| !is_part(*byte)).any(|name| {
-        let is_capital =
-            |at: usize| name[at].is_ascii_uppercase() && !name[at - 1].is_ascii_uppercase();
-        // A word starts after `_`, or with the one capital after small letters.
-        let start = (1..name.len()).rev().find(|at| name[at - 1] == b'_' || is_capital(*at));
-        let last = start.map(|start| name[start..].to_ascii_lowercase());
-        last.is_some_and(|last| CREDENTIAL_NAMES.iter().any(|word| last == word.as_bytes()))
-    })
-}
-
-/// Whether an address in a line has a name before its host: `https://NAME@HOST`.
-fn names_a_user(line: &[u8]) -> bool {
-    let mut rest = line;
-    while let Some(at) = rest.windows(3).position(|part| part == b"://") {
-        rest = &rest[at + 3..];
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'?#".contains(byte);
-        let host = rest.split(ends).next().unwrap_or_default();
-        if host.contains(&b'@') {
-            return true;
+/// What a shell starts with: an assignment that is a line of its own can be replaced by nothing to do, and all else is left as it is.
+fn shell(name: &str, lines: &[&[u8]]) -> Scrubbed {
+    let (mut kept, mut dropped, mut first) = (Vec::new(), 0, None);
+    let mut state = ShellText::default();
+    let mut continues = false;
+    for (at, bytes) in lines.iter().enumerate() {
+        let line = text(bytes);
+        let stands_alone = !continues && state.is_between_commands();
+        state.read(&line);
+        continues = line.ends_with('\\');
+        if matches!(find(name, Syntax::Shell, &line), Found::Nothing | Found::Empty) {
+            kept.extend_from_slice(bytes);
+            continue;
+        }
+        first.get_or_insert(at + 1);
+        let ends = !continues && state.is_between_commands();
+        let Some(replacement) = shell::replacement(&line).filter(|_| stands_alone && ends) else {
+            return Scrubbed::Nothing(at + 1);
+        };
+        dropped += 1;
+        kept.extend_from_slice(replacement.as_bytes());
+        if bytes.ends_with(b"\n") {
+            kept.push(b'\n');
         }
     }
-    false
+    match first {
+        None => Scrubbed::Whole,
+        // What is open at the end was not understood.
+        Some(at) if !state.is_between_commands() => Scrubbed::Nothing(at),
+        Some(_) => Scrubbed::Without(kept, dropped),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rest(name: &str, text: &str) -> String {
-        match scrub(name, text.as_bytes()) {
-            Scrubbed::Whole => text.to_owned(),
-            Scrubbed::Without(kept, _) => String::from_utf8(kept).unwrap(),
-            Scrubbed::Nothing => String::new(),
-        }
-    }
-
-    #[test]
-    fn settings_without_credentials_stay_whole() {
-        let text = "[user]\n\tname = A B\n\temail = a@b.example\n";
-        assert_eq!(scrub(".gitconfig", text.as_bytes()), Scrubbed::Whole);
-        assert_eq!(scrub("x.xml", b"<a/>"), Scrubbed::Whole);
-    }
-
-    #[test]
-    fn a_section_about_credentials_goes_as_a_whole() {
-        let text = "[user]\n\tname = A\n[credential \"https://x\"]\n\thelper = !gh auth\n[core]\n\teditor = vi\n";
-        assert_eq!(rest(".gitconfig", text), "[user]\n\tname = A\n[core]\n\teditor = vi\n");
-        let text = "[url \"https://me:pw@host/\"]\n\tinsteadOf = x\n[http]\n\textraHeader = \"Authorization: \\\n  more\"\n\tproxy = p\n";
-        assert_eq!(rest(".gitconfig", text), "[http]\n\tproxy = p\n");
-    }
-
-    #[test]
-    fn lines_with_credentials_go() {
-        assert_eq!(
-            rest(".npmrc", "registry=https://r/\n//r/:_authToken=abc\nsave=true\n"),
-            "registry=https://r/\nsave=true\n"
-        );
-        assert_eq!(
-            rest("pip.conf", "[global]\nindex-url = https://u:p@h/simple\ntimeout = 3\n"),
-            "[global]\ntimeout = 3\n"
-        );
-        assert_eq!(
-            rest("config.toml", "[registry]\nToken = \"x\"\n[net]\nretry = 1"),
-            "[registry]\n[net]\nretry = 1"
-        );
-    }
-
-    /// No word of the table is in these values: it is the name, the form or the file that tells.
-    #[test]
-    fn credentials_are_told_by_their_names_and_forms() {
-        for (file, kept, line) in [
-            (".curlrc", "silent", "user = \"me:abc\""),
-            (".curlrc", "silent", "-u me:abc"),
-            (".npmrc", "save=true", "key=\"-----BEGIN PRIVATE KEY-----\\nabc\""),
-            (".gitconfig", "\tsmtpUser = me", "\tsmtpPass = abc"),
-            (".condarc", "auto_update_conda: false", "  - https://conda.test/t/abc/mine"),
-            (".bundle/config", "BUNDLE_JOBS: \"4\"", "BUNDLE_GEMS__HOST__TEST: \"me:abc\""),
-            ("gradle.properties", "org.gradle.caching=true", "nexusPwd=abc"),
-            ("config.toml", "retry = 1", "proxy = \"me:abc@proxy.test:3128\""),
-            ("config.toml", "monkey = 1", "STRIPE_KEY = \"abc\""),
-            (".curlrc", "silent", "proxy = ghp_abc"),
-        ] {
-            assert_eq!(rest(file, &format!("{kept}\n{line}\n")), format!("{kept}\n"), "{line}");
-        }
-        for (file, text) in [
-            (".bashrc", "export GH_PAT=abc"),
-            (".yarnrc.yml", "npmAuthIdent: \"me:abc\""),
-            ("settings.xml", "<passphrase>abc</passphrase>"),
-            ("composer.json", "{\"github-oauth\": {\"github.com\": \"abc\"}}"),
-        ] {
-            assert_eq!(scrub(file, text.as_bytes()), Scrubbed::Nothing, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_only_resembles_a_credential_stays() {
-        for (file, text) in [
-            (".bashrc", "PS1='\\u@\\h:\\w$ '; cd \"$OLDPWD\"; export LD_LIBRARY_PATH=$PWD/lib\n"),
-            (
-                ".gitconfig",
-                "[url \"git@host.test:\"]\n\tinsteadOf = host:\n[user]\n\tsigningkey = AB12\n",
-            ),
-            (".tmux.conf", "bind-key r source-file ~/.tmux.conf\n"),
-            (".vimrc", "let g:some_keymap = 1\n"),
-            ("gradle.properties", "systemProp.http.proxyHost=proxy.test\n"),
-        ] {
-            assert_eq!(scrub(file, text.as_bytes()), Scrubbed::Whole, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_divided_goes() {
-        assert_eq!(scrub("settings.xml", b"<password>x</password>"), Scrubbed::Nothing);
-    }
-}
+mod tests;

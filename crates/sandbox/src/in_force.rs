@@ -90,6 +90,8 @@ pub struct DiscardedDirectory {
     /// Where the command saw it, which is where the host has a directory of its own.
     pub path: PathBuf,
     pub(crate) top: Top,
+    /// Its name below that.
+    pub(crate) below: Vec<u8>,
 }
 
 /// Who renames directories of the workspace.

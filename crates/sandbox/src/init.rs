@@ -97,7 +97,7 @@ pub(crate) fn keep([socket_inside, top]: [RawFd; 2], buffer: &mut Buffer) {
         sys::exit_now(1);
     }
     match rustix::io::dup(sys::borrow(TOP)) {
-        Ok(top) => serve::open_for_caller([Some(&top), None, None], buffer),
+        Ok(top) => serve::open_for_caller([Some(&top), None, None, None, None], buffer),
         Err(_) => sys::exit_now(1),
     }
     sys::exit_now(0)

@@ -45,7 +45,12 @@ impl Keeper {
     /// Opens a directory of what is thrown away.
     pub fn open_scratch(&self, scratch: &DiscardedDirectory) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        self.open_below(scratch.top, b"", flags)
+        self.open_below(scratch.top, &scratch.below, flags)
+    }
+
+    /// Opens the directory for temporary files.
+    pub fn open_temporary(&self) -> io::Result<OwnedFd> {
+        self.open_below(Top::Temporary, b"", OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
     fn open_below(&self, top: Top, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {

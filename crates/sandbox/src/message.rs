@@ -76,6 +76,10 @@ pub(crate) enum Top {
     Home,
     /// The private directory that the workspace lies in.
     Beside,
+    /// Where changes of directories go that are shown.
+    Shown,
+    /// The directory for temporary files.
+    Temporary,
 }
 
 impl Kind {

@@ -53,6 +53,8 @@ pub(crate) struct Script {
     /// Files of the command's own.
     pub(crate) written: Vec<WrittenScript>,
     pub(crate) hidden: Vec<CString>,
+    /// Where a file can be written for a moment.
+    pub(crate) aside: CString,
     /// Directories that outlive the command, at most [`MOST_CACHES`].
     pub(crate) caches: Vec<CacheScript>,
     /// The directories on the way to the target, and the target.
@@ -133,6 +135,8 @@ pub(crate) struct CacheScript {
     pub(crate) layers: OverlayScript,
     /// Where changes go that are thrown away, in a scratch directory.
     pub(crate) scratch: UpperScript,
+    /// It is no cache, but something that somebody wants to be shown.
+    pub(crate) is_shown: bool,
     /// The directories on the way to its place, and that.
     pub(crate) parents: Vec<CString>,
     pub(crate) target: CString,
@@ -206,6 +210,7 @@ impl Script {
             private: all(&private, "a path")?,
             written: spec.files.iter().map(written).collect::<Result<_>>()?,
             hidden: all(&spec.hidden, "a path")?,
+            aside: c_path(&aside(&private))?,
             caches: caches(&spec.caches)?,
             target_parents: parents(&workspace.target)?,
             target: c_path(&workspace.target)?,
@@ -250,11 +255,15 @@ impl Script {
         let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
         // Without mounts nobody looks into what is thrown away.
         let home = self.home.as_ref().filter(|_| !self.bare);
-        let home = home.map(|home| DiscardedDirectory { path: path(home), top: Top::Home });
+        let whole = |path, top| DiscardedDirectory { path, top, below: Vec::new() };
+        let home = home.map(|home| whole(path(home), Top::Home));
         let beside = self.beside.as_ref();
-        let beside =
-            beside.map(|beside| DiscardedDirectory { path: path(beside), top: Top::Beside });
-        home.into_iter().chain(beside).collect()
+        let beside = beside.map(|beside| whole(path(beside), Top::Beside));
+        let shown = self.caches.iter().filter(|cache| cache.is_shown).map(|cache| {
+            let below = cache.scratch.directory.as_bytes().to_vec();
+            DiscardedDirectory { path: path(&cache.target), top: Top::Shown, below }
+        });
+        home.into_iter().chain(beside).chain(shown).collect()
     }
 
     /// What will be private, for people.
@@ -303,7 +312,8 @@ fn caches(mounts: &[CacheMount]) -> Result<Vec<CacheScript>> {
         let (parents, target) = (parents(&mount.target)?, c_path(&mount.target)?);
         let scratch = |part| c_path(&Path::new(part).with_extension(at.to_string()));
         let scratch = UpperScript { directory: scratch("upper")?, work: scratch("work")? };
-        Ok(CacheScript { stage: c_path(&stage)?, layers, scratch, parents, target })
+        let is_shown = mount.name.is_none() && mount.layers.upper.is_none();
+        Ok(CacheScript { stage: c_path(&stage)?, layers, scratch, is_shown, parents, target })
     };
     mounts.iter().take(MOST_CACHES).enumerate().map(cache).collect()
 }
@@ -455,9 +465,12 @@ fn resolver(private: &[PathBuf]) -> Result<ResolverScript> {
     for path in [known, &path] {
         all.extend(path.parent().map(parents).transpose()?.unwrap_or_default());
     }
-    let aside = private.first().map_or(Path::new("/tmp"), PathBuf::as_path);
-    let aside = aside.join("resolv.conf");
-    Ok(ResolverScript { path: c_path(&path)?, parents: all, aside: c_path(&aside)? })
+    Ok(ResolverScript { path: c_path(&path)?, parents: all, aside: c_path(&aside(private))? })
+}
+
+/// Where a file can be written for a moment.
+fn aside(private: &[PathBuf]) -> PathBuf {
+    private.first().map_or(Path::new("/tmp"), PathBuf::as_path).join("offshoot-aside")
 }
 
 /// A command as the kernel takes it.

@@ -19,7 +19,7 @@ pub struct Spec {
     pub shown: Vec<PathBuf>,
     /// The user's home directory: a private one, in which there is nothing of the host but what is shown.
     pub home: Option<PathBuf>,
-    /// Directories that the command sees empty and cannot write, such as the home of the vaults.
+    /// What the command sees empty and can neither read nor write, such as the home of the vaults.
     pub hidden: Vec<PathBuf>,
     /// Directories that outlive the command, over those of the home, and others of which nothing stays.
     pub caches: Vec<CacheMount>,

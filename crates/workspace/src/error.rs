@@ -181,7 +181,9 @@ pub enum ServiceError {
     Cancelled,
     /// The command added more to its workspace than it may. What it wrote is set aside.
     #[error(
-        "the command wrote {added} bytes to its workspace, more than the {limit} of exec.max_disk, and was killed"
+        "the command wrote {} to its workspace, more than the {} of exec.max_disk, and was killed",
+        size(*added),
+        size(*limit)
     )]
     DiskLimit {
         /// What it added, as far as that was looked at.
@@ -338,6 +340,21 @@ fn few_that_fit(candidates: &[String]) -> String {
     match candidates.len() <= ServiceError::FEW {
         true => format!(": {}", candidates.join(", ")),
         false => " several".to_owned(),
+    }
+}
+
+/// So many bytes, as people read it.
+fn size(bytes: u64) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => {
+            let tenths = u128::from(bytes) * 10 / u128::from(unit);
+            match tenths % 10 {
+                0 => format!("{} {name}", tenths / 10),
+                tenth => format!("{}.{tenth} {name}", tenths / 10),
+            }
+        }
+        None => format!("{bytes} bytes"),
     }
 }
 

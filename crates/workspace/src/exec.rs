@@ -32,6 +32,7 @@ pub(crate) mod runtime;
 mod scene;
 mod seal;
 pub(crate) mod service;
+mod shortage;
 pub(crate) mod sight;
 pub(crate) mod summary;
 mod target;

@@ -62,7 +62,7 @@ pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
 pub use exec::environment::EnvironmentRules;
 pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::options::{FurtherHints, RuntimeOptions, set_aside};
-pub use exec::outlet::check_hosts;
+pub use exec::outlet::{check_hosts, check_rules};
 pub use exec::probe::{DriverReport, probe_drivers};
 pub use exec::profiles::ProfileRules;
 pub use exec::refusal::{refusal, suggestion};

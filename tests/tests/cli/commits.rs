@@ -63,6 +63,16 @@ fn commits_for_programs() {
     assert_snapshot!(transcript.finish());
 }
 
+/// A name that fits nothing is a slip, and is told.
+#[test]
+fn names_that_fit_nothing_are_told() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/new", "-w", "fix"], b"new\n");
+    let output = place.run(["commit", "-w", "fix", "--take", "nosuch", "-m", "new"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("nothing that changed fits --take nosuch"), "{output:?}");
+}
+
 /// Each reason is on a line of its own.
 #[test]
 fn several_reasons_are_listed() {

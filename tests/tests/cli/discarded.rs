@@ -63,6 +63,24 @@ fn a_folder_that_is_bound_is_kept() {
     assert!(!said.contains("discarded") && said.contains("1 added"), "{said}");
 }
 
+/// What is written to something that is shown does not stay either.
+#[needs(UserNamespace)]
+#[test]
+fn changes_of_what_is_shown_are() {
+    let place = place();
+    let data = place.path().join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    std::fs::write(data.join("notes"), "one\n").unwrap();
+    let show = ["exec", "-w", "fix", "--show", "../data", "--", "sh", "-c"];
+    let said = |script| {
+        let output = place.run([&show[..], &[script]].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = said("echo two >> ../data/notes");
+    assert!(told.contains("data/notes"), "{told}");
+    assert!(!said("cat ../data/notes").contains("data"), "only read");
+}
+
 /// What tools leave in a home is not worth a word.
 #[needs(UserNamespace)]
 #[test]

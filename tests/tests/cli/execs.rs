@@ -331,6 +331,7 @@ fn a_limit_that_was_reached_is_named() {
     for (options, text, limit, line) in [
         (&["--memory", "100MiB"][..], hog, "memory", "memory limit of 100.0 MiB; command killed"),
         (&["--processes", "30"], bomb, "processes", "reached the limit of 30 processes"),
+        (&["--processes", "1"], "true | true", "processes", "reached the limit of 1 process;"),
         (&["--cpu", "1s"], busy, "cpu", "used its 1s of processor time; command killed"),
         (&["-c", "exec.max_file_size=4KiB"], big, "file_size", "file size limit of 4.0 KiB"),
     ] {
@@ -346,6 +347,29 @@ fn a_limit_that_was_reached_is_named() {
     }
     let free = envelope(&place, &["-w", "fix", "--", "true"])["result"].clone();
     assert_eq!(free["limit_reached"], Value::Null, "{free}");
+}
+
+/// A private directory that is full is named; programs only say that there is no space.
+#[needs(UserNamespace)]
+#[test]
+fn a_full_private_directory_is_named() {
+    let place = demo_vault();
+    for path in ["/tmp", "~"] {
+        let text = format!("head -c 9000000 /dev/zero > {path}/big");
+        let output =
+            place.run(["exec", "-w", "fix", "-c", "exec.max_tmpfs=1MiB", "--shell", &text]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(" was full: ") && said.contains("exec.max_tmpfs"), "{said}");
+    }
+}
+
+/// A limit that no program can run with is a slip.
+#[test]
+fn too_little_memory_is_refused() {
+    let place = demo_vault();
+    let output = place.run(["exec", "--memory", "100", "--", "true"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("100 bytes are too few") && said.contains("1MiB"), "{said}");
 }
 
 /// A limit that the caller has already is the one in force.

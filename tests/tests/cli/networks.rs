@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use crate::transcript::demo_vault;
 
-const NEEDS: &str = "needs the network, which is off: add --net host";
-const TRIED: &str = "the command tried to reach the network, which is off: add --net host";
+const NEEDS: &str =
+    "needs the network, which is off: add --net allow=HOST, or --net host for all of the network";
+const TRIED: &str = "the command tried to reach the network, which is off: add --net allow=HOST";
 
 /// A place with a program that reaches for what its arguments say.
 fn place() -> Place {
@@ -108,6 +109,47 @@ fn who_is_known_to_need_a_network_hears_of_it_before() {
     }
     let json = place.run(with_json(&fetch));
     assert!(json.stderr.is_empty(), "{json:?}");
+}
+
+/// The narrowest option comes first, and none that would be refused.
+#[needs(UserNamespace)]
+#[test]
+fn the_narrowest_network_is_named() {
+    let place = place();
+    for (command, option) in [
+        (&["curl", "-s", "https://example.com/x"][..], "allow=example.com"),
+        (&["curl", "http://example.com:8080/"], "allow=example.com:8080"),
+        (&["git", "clone", "git@github.com:a/b.git"], "allow=github.com:22"),
+        (&["npm", "install"], "allow=registries"),
+        (&["pip", "install", "git+https://github.com/a/b"], "allow=registries,github.com"),
+    ] {
+        let said = errors(&place, &[&["exec", "--"], command].concat());
+        let expected = format!("needs the network, which is off: add --net {option}\n");
+        assert!(said.contains(&expected), "{said}");
+        let check = [&["policy", "check", "--net", option, "--"], command].concat();
+        assert_ne!(place.run(check).status.code(), Some(2), "{option}");
+    }
+    let said = errors(&place, &["exec", "--sandbox", "strict", "--", "git", "fetch"]);
+    assert!(!said.contains("--net"), "{said}");
+    place.write("offshoot-sandbox.toml", "[narrow]\nnetwork = \"none\"\n");
+    let said = errors(&place, &["exec", "--", "git", "fetch"]);
+    assert!(!said.contains("--net"), "{said}");
+}
+
+/// Values of the option that are near to one that works.
+#[test]
+fn slips_are_answered() {
+    let place = place();
+    for (value, meant) in [
+        ("allow=githb", "did you mean github?"),
+        ("allow=registrys", "did you mean registries?"),
+        ("example.com", "did you mean allow=example.com?"),
+    ] {
+        for command in [&["exec"][..], &["policy", "check"]] {
+            let said = errors(&place, &[command, &["--net", value, "--", "true"]].concat());
+            assert!(said.contains(meant), "{value}: {said}");
+        }
+    }
 }
 
 #[needs(UserNamespace, "python3")]

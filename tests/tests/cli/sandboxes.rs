@@ -163,7 +163,7 @@ fn who_fails_for_want_of_a_file_is_told() {
     let plan = "/var/log";
     let told = printed(&place.run(["exec", "-w", "look", "--", "ls", plan]));
     let expected = format!(
-        "{plan} is there, but commands do not see it: `offshoot doctor --explain {plan}` says why, and --show {plan} shows it to one"
+        "{plan} is there, but commands do not see it: `offshoot doctor --explain {plan}` says why, and `exec --show {plan}` shows it to a command"
     );
     assert!(told.contains(&expected), "{told}");
     let told = printed(&place.run(["exec", "-w", "look", "--", "cat", "/no/such/file"]));
@@ -413,6 +413,188 @@ fn a_project_can_only_narrow() {
         assert_ne!(output.status.code(), Some(0), "{output:?}");
         assert!(printed(&output).contains("offshoot-sandbox.toml"), "{output:?}");
     }
+}
+
+/// What a project's file says holds for what is asked for with a command, too.
+#[needs(UserNamespace)]
+#[test]
+fn no_request_gives_more_than_the_project_lets_have() {
+    let place = place();
+    let file = place.project().join("offshoot-sandbox.toml");
+    fs::write(&file, "[narrow]\nnetwork = \"none\"\nreads = [\"system\", \"etc\"]\n").unwrap();
+    for (option, value) in [("--net", "host"), ("--net", "allow=a.test"), ("--show", "../notes")] {
+        let output = place.run(["exec", "-w", "look", option, value, "--", "true"]);
+        let said = printed(&output);
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        let expected =
+            format!("offshoot-sandbox.toml does not let commands have what {option} asks for");
+        assert!(said.contains(&expected) && said.contains("edit that file"), "{said}");
+    }
+    // What a person settled before is narrowed, and stops nobody.
+    let config = place.path().join(".config/offshoot");
+    fs::create_dir_all(&config).unwrap();
+    let project = place.project().canonicalize().unwrap();
+    let text = format!("[\"{}\"]\nnet = \"host\"\n", project.display());
+    fs::write(config.join("projects.toml"), text).unwrap();
+    let run = || document_of(&place.run(["exec", "--json", "--", "true"]))["result"].clone();
+    assert_eq!(run()["network"]["mode"], "none");
+    assert_eq!(place.json(&["sandbox", "show"])["profile"]["network"], "none");
+    fs::remove_file(&file).unwrap();
+    assert_eq!(run()["network"]["mode"], "host");
+    assert_eq!(place.json(&["sandbox", "show"])["profile"]["network"], "host");
+}
+
+/// What a person names comes before what the table says of it.
+#[needs(UserNamespace)]
+#[test]
+fn what_is_named_is_shown_as_it_is() {
+    let place = place();
+    let bashrc = "alias ll='ls -l'\nif true; then export API_TOKEN=abcdef; fi\n";
+    fs::write(place.path().join(".bashrc"), bashrc).unwrap();
+    fs::write(place.path().join(".npmrc"), "//r/:_authToken=abcdef\nsave=true\n").unwrap();
+    place.write("read.sh", "cat ~/.bashrc ~/.npmrc");
+    let read = |options: &[&str]| {
+        printed(&place.run([&["exec", "-w", "look"], options, &["--", "sh", "read.sh"]].concat()))
+    };
+    let usual = read(&[]);
+    assert!(!usual.contains("abcdef") && usual.contains("save=true"), "{usual}");
+    let shown = read(&["--show", "../.bashrc", "--show", "../.npmrc"]);
+    assert!(shown.contains(bashrc) && shown.contains("_authToken=abcdef"), "{shown}");
+    // Who asks why it is withheld hears of the line and of a way out.
+    let said = place.ok(["doctor", "--explain", "../.bashrc"]);
+    assert!(said.contains("withheld") && said.contains("line 2 seems to hold"), "{said}");
+    assert!(said.contains("--show"), "{said}");
+    let list = place.ok(["sandbox", "show"]);
+    assert!(list.contains("withheld: a line seems to hold a credential"), "{list}");
+    assert!(list.contains("copied without 1 line "), "{list}");
+}
+
+/// A file is hidden as well as a directory, wherever it would be seen.
+#[needs(UserNamespace)]
+#[test]
+fn files_are_hidden() {
+    let (place, user) = (place(), User::new());
+    fs::write(place.path().join(".cargo/bin/other"), "here\n").unwrap();
+    let config = place.path().join(".config/offshoot");
+    fs::create_dir_all(&config).unwrap();
+    let hide = "hide = [\"~/.gitconfig\", \"~/.cargo/bin/tool\", \"/etc/hostname\", \"/usr/share/common-licenses\"]\n";
+    fs::write(config.join("sandbox.toml"), format!("[profile.workspace]\n{hide}")).unwrap();
+    place.write("look.sh", "cat ~/.gitconfig ~/.cargo/bin/tool /etc/hostname; ls /usr/share/common-licenses; cat ~/.cargo/bin/other; chmod 644 ~/.cargo/bin/tool");
+    let look = ["exec", "-w", "look", "--", "sh", "look.sh"];
+    for as_user in [false, true] {
+        let output = match as_user {
+            true => {
+                give_away(place.path());
+                user.run(&place, &look)
+            }
+            false => place.run(look),
+        };
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "here\n", "{output:?}");
+        let said = printed(&output);
+        assert!(said.contains("tool: Permission denied"), "{said}");
+        assert!(said.contains(".gitconfig: No such file"), "{said}");
+    }
+    // A part of the project cannot be hidden by a cover that a later command would be without.
+    let hide = "hide = [\"~/project/greet.py\"]\n";
+    fs::write(config.join("sandbox.toml"), format!("[profile.workspace]\n{hide}")).unwrap();
+    let output = place.run(["exec", "-w", "look", "--", "true"]);
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    let said = printed(&output);
+    assert!(said.contains("belongs to the project: name it in .offshootignore"), "{said}");
+}
+
+/// Programs of the search path are often links to where they were installed. What they lead to is there, and nothing beside it.
+#[needs(UserNamespace)]
+#[test]
+fn programs_that_are_links_are_there() {
+    let (place, user) = (place(), User::new());
+    let program = "#!/bin/sh\necho \"$0\" runs\n";
+    for path in [".local/share/claude/versions/2.1", "apps/foo/foo", "apps/bar/versions/3/bar"] {
+        let path = place.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, program).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    fs::write(place.path().join("apps/foo/secret"), "the-key\n").unwrap();
+    fs::write(place.path().join("apps/bar/versions/3/data"), "data\n").unwrap();
+    let bin = place.path().join(".local/bin");
+    fs::create_dir_all(&bin).unwrap();
+    for (name, target) in [
+        ("claude", "../share/claude/versions/2.1"),
+        ("foo", "../../apps/foo/foo"),
+        ("bar", "../../apps/bar/versions/3/bar"),
+        ("key", "../../.ssh/id_ed25519"),
+    ] {
+        symlink(target, bin.join(name)).unwrap();
+    }
+    place.write("try.sh", "claude; foo; bar; cat ~/apps/bar/versions/3/data; cat ~/apps/foo/secret ~/.local/bin/key; ls ~/.ssh; true");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    for as_user in [false, true] {
+        if as_user {
+            give_away(place.path());
+        }
+        let mut command = match as_user {
+            true => user.command(&place, &["exec", "-w", "look", "--", "sh", "try.sh"]),
+            false => place.command(["exec", "-w", "look", "--", "sh", "try.sh"]),
+        };
+        let output = command.env("PATH", &path).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(said.matches(" runs\n").count(), 3, "{output:?}");
+        assert!(said.contains("data\n") && !printed(&output).contains("the-key"), "{output:?}");
+    }
+}
+
+/// Nothing is asked for in vain without a word.
+#[needs(UserNamespace)]
+#[test]
+fn places_that_are_not_there_are_named() {
+    let place = place();
+    let output = place.run(["exec", "-w", "look", "--show", "../nodata", "--", "true"]);
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    assert!(printed(&output).contains("nodata: there is no such file"), "{output:?}");
+    let config = place.path().join(".config/offshoot");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("sandbox.toml"), "[profile.workspace]\nshow = [\"~/nodata\"]\n").unwrap();
+    place.ok(["exec", "-w", "look", "--", "true"]);
+    let list = place.ok(["sandbox", "show"]);
+    let line = list.lines().find(|line| line.contains("nodata  ")).unwrap_or_default();
+    assert!(line.contains("absent"), "{list}");
+}
+
+/// Whoever asks why nothing runs is told.
+#[test]
+fn profiles_that_cannot_be_used_are_a_problem() {
+    let place = place();
+    let config = place.path().join(".config/offshoot");
+    fs::create_dir_all(&config).unwrap();
+    let file = config.join("sandbox.toml");
+    let problem = || {
+        let document = document_of(&place.run(["doctor", "--json"]));
+        let checks = document["result"]["checks"].as_array().unwrap().clone();
+        let found = checks.iter().find(|check| check["name"] == "sandbox profiles").cloned();
+        found.map(|check| (check["state"].clone(), check["detail"].as_str().unwrap().to_owned()))
+    };
+    fs::write(&file, "[profile.mine]\nshwo = [\"/x\"]\n").unwrap();
+    let (state, detail) = problem().unwrap();
+    assert!(state == "problem" && detail.contains("sandbox.toml: line 2: "), "{detail}");
+    fs::write(&file, "[profile.mine]\nnetwork = \"proxy\"\nallow = [\"https://x.test/\"]\n")
+        .unwrap();
+    let (_, detail) = problem().unwrap();
+    assert!(detail.contains("sandbox.toml: profile mine: cannot allow"), "{detail}");
+    fs::remove_file(&file).unwrap();
+    assert_eq!(problem(), None);
+}
+
+/// A rule alone does not make a command see a file, nor does showing it make a rule.
+#[needs(UserNamespace)]
+#[test]
+fn who_needs_a_rule_is_told_of_what_is_not_seen() {
+    let place = place();
+    let key = place.path().join(".aws/credentials").display().to_string();
+    let said = printed(&place.run(["exec", "-w", "look", "--", "cat", &key]));
+    assert!(said.contains("to allow it, add to") && said.contains("--show "), "{said}");
+    let said = place.ok(["doctor", "--explain", &key]);
+    assert!(said.contains("--show ") && said.contains("offshoot policy explain -- cat"), "{said}");
 }
 
 fn spoil_text(file: &Path) {

@@ -262,6 +262,25 @@ fn what_is_not_in_the_folder_is_not_merged() {
     assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "");
 }
 
+/// What is printed takes the file that was held back, so that nobody is led in a circle.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_file_that_is_held_back_comes_with_its_commit() {
+    let world = world();
+    world.ok(FIX, "echo 'export A=1' > .envrc; echo n > n; git add .; git commit -qm theirs");
+    let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("--git --take /.envrc`"), "{said}");
+    // Who leaves that out is told of it as well.
+    let refused = world.product(&["commit", "-w", "fix", "--git", "-m", "x", "--author", AUTHOR]);
+    assert_eq!(refused.code, Some(4), "{refused:#?}");
+    assert!(refused.err.contains("if it is held back: `offshoot commit"), "{refused:#?}");
+    assert!(refused.err.contains("--git --take .envrc`"), "{refused:#?}");
+    run_printed(&world, printed(&said, "to merge it"));
+    world.ok(Side::Folder, &format!("{IS_IN_MAIN} {theirs} main; test -e .envrc"));
+    whole(&world);
+}
+
 /// The workspace has the git commit that was made of its work, so that its next one holds nothing twice.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

@@ -109,7 +109,7 @@ fn a_command_and_another_shell_are_left_as_they_are() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
-const QUESTION: &str = "git fetch needs the network. Allow it? [y/N/always] ";
+const QUESTION: &str = "git fetch needs the network. Allow it all of the network? (--net allow=HOST allows less) [y/N/always] ";
 
 fn mode(place: &Place) -> String {
     newest(place)["network"]["mode"].as_str().unwrap().to_owned()

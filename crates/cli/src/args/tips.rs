@@ -136,13 +136,14 @@ pub(super) fn unknown_command(
 }
 
 /// What the commands of groups are called, and what other tools call the same.
-const SYNONYMS: [(&[&str], &[&str]); 8] = [
+const SYNONYMS: [(&[&str], &[&str]); 9] = [
     (
         &["delete", "remove", "rm", "drop", "clear"],
         &["remove", "del", "delete", "rm", "destroy", "drop", "erase", "discard", "clear"],
     ),
     (&["create", "add", "init"], &["create", "new", "add", "make", "init"]),
     (&["list", "log", "ls"], &["list", "ls", "all"]),
+    (&["show"], &["list", "ls", "get", "explain"]),
     (&["rename", "move", "mv"], &["rename", "mv", "move"]),
     (&["show", "info", "stat"], &["show", "info", "view", "describe", "inspect", "status"]),
     (&["restore", "revert"], &["restore", "revert", "rollback", "reset", "checkout"]),
@@ -372,6 +373,7 @@ mod tests {
             ("binding rename a b", "binding move"),
             ("op list", "op log"),
             ("fs delete a", "fs rm"),
+            ("sandbox list", "sandbox show"),
         ] {
             let expected = format!("did you mean `offshoot {meant}`?");
             assert_eq!(hint(&format!("offshoot {typed}")), expected, "{typed}");

@@ -224,7 +224,7 @@ fn report(context: &Context, outcome: &Outcome, document: CommitDoc, text: &str)
     let brought = &outcome.brought;
     context.engine.tell_skipped(&brought.report);
     for pattern in &brought.unmatched {
-        context.output.note(format!("nothing that changed fits --only {pattern}"));
+        context.output.note(format!("nothing that changed fits {pattern}"));
     }
     for pattern in &brought.parts_of_git {
         context.output.note(format!(

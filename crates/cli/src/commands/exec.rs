@@ -8,7 +8,7 @@ mod form;
 mod limits;
 mod live;
 mod network;
-mod options;
+pub(crate) mod options;
 mod refused;
 mod request;
 mod setup;
@@ -115,6 +115,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         asked_net: None,
         allow: Vec::new(),
         unconfined: false,
+        may_reach: true,
         timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },
         patch: args.diff,

@@ -1,6 +1,6 @@
 //! `offshoot policy`: what would be decided about a command, and why.
 
-mod check;
+pub(crate) mod check;
 mod init;
 pub(crate) mod question;
 mod replay;

@@ -61,6 +61,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         asked_net: None,
         allow: Vec::new(),
         unconfined: false,
+        may_reach: true,
         timeout_key: "run.timeout",
         input: if attended { Input::Terminal } else { Input::Stream },
         patch: false,

@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use offshoot_engine::machine;
 use offshoot_engine::sandbox::{
     CredentialRule, Explanation, Profile, ProfileRules, Sight, Source, Viewer,
 };
 use offshoot_protocol::{
-    CredentialDoc, Network, PathExplanationDoc, ProfileDoc, ProfileNameDoc, SandboxShowDoc,
-    SeenPlaceDoc, Text, Visibility, WallDoc,
+    CredentialDoc, DoctorCheckDoc, DoctorState, Network, PathExplanationDoc, ProfileDoc,
+    ProfileNameDoc, SandboxShowDoc, SeenPlaceDoc, Text, Visibility, WallDoc,
 };
 
+use super::policy;
 use crate::context::Context;
-use crate::error::{CliError, Result};
+use crate::error::{CliError, Result, hint};
 use crate::render::{self, DIM, NAME, line, paint, table};
 
 #[derive(Debug, Subcommand)]
@@ -71,6 +73,14 @@ fn credential(rule: &CredentialRule) -> CredentialDoc {
     }
 }
 
+/// What keeps commands from running because a file of profiles cannot be used.
+pub(crate) fn problem(context: &Context) -> Option<DoctorCheckDoc> {
+    let error = rules(context).and_then(|rules| Ok(rules.profile(None)?)).err()?;
+    let hint = hint(&error).map(|hint| hint.to_string());
+    let problem = DoctorState::Problem;
+    Some(machine::check("sandbox profiles", problem, &error.message, hint.as_deref()))
+}
+
 fn profile_document(profile: &Profile) -> ProfileDoc {
     ProfileDoc {
         name: profile.name.clone(),
@@ -105,6 +115,13 @@ fn seen(sight: &Sight) -> Vec<SeenPlaceDoc> {
             left_out: seen.copy.as_ref().and_then(|copy| copy.left_out).unwrap_or(0),
         })
         .collect();
+    let missing = sight.missing.iter().map(|path| SeenPlaceDoc {
+        path: path_text(path),
+        visibility: Visibility::Absent,
+        why: format!("{}; this machine does not have it", why(&Source::Profile)),
+        left_out: 0,
+    });
+    places.extend(missing);
     places.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
     places
 }
@@ -152,13 +169,17 @@ fn text(document: &SandboxShowDoc) -> String {
     let rows = document.seen.iter().map(|place| {
         let how = match place.visibility {
             Visibility::Copied if place.left_out > 0 => {
-                format!("copied without {} lines", place.left_out)
+                format!("copied without {}", render::count(place.left_out as u64, "line"))
             }
             other => other.to_string(),
         };
         vec![render::text(&place.path), how, paint(DIM, &place.why)]
     });
     text.push_str(&table(&["SEEN", "HOW", "WHY"], rows.collect()));
+    if document.seen.iter().any(|place| place.visibility == Visibility::Withheld) {
+        let legend = "withheld: a line seems to hold a credential and cannot be left out, so commands do not see the file; `offshoot doctor --explain PATH` names the line";
+        text.push_str(&format!("{}\n", paint(DIM, legend)));
+    }
     text.push('\n');
     if !document.credentials.is_empty() {
         let rows = document.credentials.iter().map(|credential| {
@@ -193,10 +214,18 @@ pub(crate) fn explain(path: &Path, context: &Context) -> Result<()> {
     if vaults.is_ok_and(|vaults| path.starts_with(vaults)) {
         explanation.visibility = Visibility::Hidden;
     }
+    let mut why = sentence(&path, &explanation, &viewer);
+    let is_absent = matches!(explanation.visibility, Visibility::Absent | Visibility::Withheld);
+    if is_absent && !policy::check::lets_read(&path, context)? {
+        let path = path.display();
+        why.push_str(&format!(
+            ". Policy wants an approval for that as well: `offshoot policy explain -- cat {path}` shows the rule that gives it"
+        ));
+    }
     let document = PathExplanationDoc {
         exists: path.symlink_metadata().is_ok(),
         visibility: explanation.visibility,
-        why: sentence(&path, &explanation, &viewer),
+        why,
         by: explanation.by.as_ref().map(|(by, _)| path_text(by)),
         left_out: explanation.left_out,
         path: path_text(&path),
@@ -237,13 +266,17 @@ fn sentence(path: &Path, explanation: &Explanation, viewer: &Viewer) -> String {
         Visibility::Shown if place.is_empty() => "the profile shows all of the host".to_owned(),
         Visibility::Shown => format!("commands read it and cannot change it: {place}"),
         Visibility::Copied if explanation.left_out > 0 => format!(
-            "commands see a copy without {} lines that seem to hold a credential: {place}",
-            explanation.left_out
+            "commands see a copy without {} that {} to hold a credential: {place}",
+            render::count(explanation.left_out as u64, "line"),
+            if explanation.left_out == 1 { "seems" } else { "seem" }
         ),
         Visibility::Copied => format!("commands see a copy: {place}"),
         Visibility::Withheld => {
-            "it is settings that commands would see a copy of, but it seems to hold a credential"
-                .to_owned()
+            let line =
+                explanation.withheld_for.map_or("a line".to_owned(), |at| format!("line {at}"));
+            format!(
+                "commands do not see it: {line} seems to hold a credential and cannot be left out. Move that line to another file; or {show}, with the credential"
+            )
         }
         Visibility::Private => {
             "commands have a directory of their own there, of which nothing stays".to_owned()

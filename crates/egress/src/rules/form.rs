@@ -98,6 +98,10 @@ fn expand(table: &RuleTable) -> Result<Vec<NetRule>, RuleError> {
     let name = text.strip_suffix('.').unwrap_or(text);
     let group: Option<&NetGroup> =
         groups::groups().iter().find(|group| group.name.eq_ignore_ascii_case(name));
+    if let Some(meant) = group.is_none().then(|| nearest_group(name)).flatten() {
+        let expected = format!("did you mean {meant}? Write {}:443 if it is a host", shown(name));
+        return Err(fail("it is not a group".to_owned(), &expected));
+    }
     let hosts: Vec<&str> = match group {
         Some(group) => group.hosts.iter().map(String::as_str).collect(),
         None => vec![text],
@@ -108,6 +112,14 @@ fn expand(table: &RuleTable) -> Result<Vec<NetRule>, RuleError> {
         Ok(NetRule { target, port, methods, paths, upgrade: table.upgrade })
     };
     hosts.into_iter().map(rule).collect()
+}
+
+/// The group whose name is a slip away from a word; no host that has a dot is meant as a group.
+fn nearest_group(word: &str) -> Option<&'static str> {
+    const MOST: usize = 2;
+    let names = groups::groups().iter().map(|group| group.name.as_str());
+    let near = names.filter(|name| strsim::osa_distance(word, name) <= MOST);
+    near.min_by_key(|name| strsim::osa_distance(word, name)).filter(|_| word.len() > MOST + 1)
 }
 
 /// Reads target and port of a rule.

@@ -41,7 +41,13 @@ impl From<GitError> for Error {
 /// What to do about an error of git.
 fn hint(error: &GitError) -> Option<Hint> {
     let hint = match error {
-        GitError::CannotJoin { way, .. } => way_on::hint(&wire::way_on(way)),
+        GitError::CannotJoin { missing: None, way, .. } => way_on::hint(&wire::way_on(way)),
+        GitError::CannotJoin { missing: Some(path), way, .. } => {
+            Hint::from("if it is held back: ")
+                .then("offshoot commit --git --take")
+                .arg(path)
+                .and(way_on::hint(&wire::way_on(way)))
+        }
         GitError::Overlooked { commands, .. } => {
             Hint::from("commit without --git; or make git see them with ")
                 .shell(line(&commands.join(" && ")))

@@ -65,6 +65,10 @@ fn mistakes_are_named() {
         let text = format!("[profile.a]\nhide = [\"{place}\"]");
         assert!(message(&text).contains("cannot be hidden"), "{place}");
     }
+    let wrong = message("[profile.a]\nabout = \"x\"\nshwo = [\"/x\"]\n");
+    assert!(wrong.starts_with("sandbox.toml: line 3: unknown field `shwo`"), "{wrong}");
+    let wrong = message("[profile.a]\nshow = \"/x\"\n");
+    assert!(wrong.starts_with("sandbox.toml: line 2: ") && wrong.contains("a list"), "{wrong}");
     assert!(message("[profile.a.walls]\nmoat = \"off\"").contains("moat"));
 }
 
@@ -151,4 +155,22 @@ fn credentials_and_inspection_are_the_users_alone() {
     for source in ["value = \"x\"", "value_from = \"x\"", "value_from = { text = \"x\" }"] {
         assert!(load(&format!("[[credential]]\nhost = \"a.test\"\n{source}")).is_err());
     }
+}
+
+/// A project's file says what its commands get at most, whatever is asked for with them.
+#[test]
+fn a_project_bounds_what_is_asked_for() {
+    let profiles = Profiles::load(None).unwrap();
+    let project = |text| profiles.project("p.toml", text).unwrap();
+    let none = project("[narrow]\nnetwork = \"none\"\n");
+    assert!(none.lets_reach(Network::None, &[]) && none.lets_show());
+    assert!(!none.lets_reach(Network::Host, &[]));
+    assert!(!none.lets_reach(Network::Proxy, &["a.test".to_owned()]));
+    let some = project("[narrow]\nnetwork = \"proxy\"\nallow = [\"a.test\", \"b.test\"]\n");
+    assert!(some.lets_reach(Network::Proxy, &["a.test,b.test".to_owned()]));
+    assert!(!some.lets_reach(Network::Proxy, &["a.test,c.test".to_owned()]));
+    assert!(!some.lets_reach(Network::Host, &[]));
+    let other = project("[narrow]\nfiles = \"read\"\n");
+    assert!(other.lets_reach(Network::Host, &[]) && other.lets_show());
+    assert!(!project("profile = \"workspace\"\n").lets_show());
 }

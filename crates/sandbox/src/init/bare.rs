@@ -21,6 +21,8 @@ pub(super) fn make() -> Result<Made, Failure> {
         upper: None,
         home_upper: None,
         beside: None,
+        shown_uppers: None,
+        temporary: None,
         caches: 0,
         findings: Findings::default(),
         inotify: false,

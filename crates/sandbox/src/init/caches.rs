@@ -27,22 +27,23 @@ pub(super) fn kept(script: &Script) -> PerCache {
     mounts
 }
 
-/// Those whose changes are thrown away, with a scratch directory for them over the current directory.
-pub(super) fn thrown_away(script: &Script, mounts: &mut PerCache) {
+/// Those whose changes are thrown away, with a scratch directory for them over the current directory, which is returned.
+pub(super) fn thrown_away(script: &Script, mounts: &mut PerCache) -> Option<OwnedFd> {
     if script.caches.iter().all(|cache| cache.layers.upper.is_some()) {
-        return;
+        return None;
     }
     let scratch = tmpfs(c"0700").and_then(|scratch| {
         attach(scratch.as_fd(), c".")?;
         Ok(scratch)
     });
-    let Ok(scratch) = scratch else { return };
+    let scratch = scratch.ok()?;
     for (mount, cache) in mounts.iter_mut().zip(&script.caches) {
         if cache.layers.upper.is_none() {
             *mount = over(cache, &scratch).ok();
         }
     }
     let _fails_later = rustix::process::fchdir(&scratch).is_err();
+    Some(scratch)
 }
 
 fn over(cache: &CacheScript, scratch: &OwnedFd) -> Result<OwnedFd, Errno> {

@@ -31,6 +31,10 @@ pub(super) struct Made {
     pub(super) home_upper: Option<OwnedFd>,
     /// The private directory that the workspace lies in.
     pub(super) beside: Option<OwnedFd>,
+    /// Where changes of directories go that are shown.
+    pub(super) shown_uppers: Option<OwnedFd>,
+    /// The directory for temporary files.
+    pub(super) temporary: Option<OwnedFd>,
     /// Which caches are in place, a bit for each.
     pub(super) caches: u64,
     /// What is in force by that.
@@ -50,7 +54,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
     // The layers come first: an upper must be made while the vault can be seen and written.
     let (files, upper) = workspace_files(script)?;
-    caches::thrown_away(script, &mut caches);
+    let shown_uppers = caches::thrown_away(script, &mut caches);
     let devices = Devices::take();
     let proc = step(Step::Proc, proc::make(script.walls.own_proc))?;
     let home_upper = enter_root(script)?;
@@ -85,7 +89,8 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     }
     let mut findings = findings::of_mounts(&script.target, devices);
     findings.add(Restriction::OwnProc, proc::is_own());
-    Ok(Made { upper, home_upper, beside, caches, findings, inotify })
+    let temporary = directory(c"/tmp").ok();
+    Ok(Made { upper, home_upper, beside, shown_uppers, temporary, caches, findings, inotify })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -191,28 +196,28 @@ fn place_folders(script: &Script) -> Result<(), Failure> {
 /// Covers what the command may not see.
 fn hide(script: &Script) -> Result<(), Failure> {
     for (at, path) in script.hidden.iter().enumerate() {
-        if rustix::fs::stat(path)
-            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file())
-        {
-            // A directory cannot cover a file.
-            step_at(Step::Hidden, at, proc::cover(CWD, path, (CWD, proc::NOTHING)))?;
+        let is_file = match rustix::fs::stat(path.as_c_str()) {
+            Ok(found) => !FileType::from_raw_mode(found.st_mode).is_dir(),
+            // Not there, with a directory that is private.
+            Err(_) => continue,
+        };
+        if is_file {
+            step_at(Step::Hidden, at, cover_file(path, &script.aside))?;
             continue;
         }
         let cover = step_at(Step::Hidden, at, tmpfs(c"0000"))?;
         step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
-        match attach(cover.as_fd(), path) {
-            // Hidden already, with a directory that is private.
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
-            // A directory cannot cover a file.
-            Err(Errno::INVAL) => step_at(Step::Hidden, at, cover_file(path))?,
-            other => step_at(Step::Hidden, at, other)?,
-        }
+        step_at(Step::Hidden, at, attach(cover.as_fd(), path))?;
     }
     Ok(())
 }
 
-/// Shows nothing in place of a file.
-fn cover_file(path: &CStr) -> Result<(), Errno> {
-    let empty = clone_tree(c"/dev/null")?;
-    attach(empty.as_fd(), path)
+/// Covers a file by an empty one that nobody reads. What it is made of can go once it is in place.
+fn cover_file(path: &CStr, aside: &CStr) -> Result<(), Errno> {
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    rustix::fs::open(aside, flags, Mode::empty())?;
+    let cover = clone_mount(aside)?;
+    sys::restrict_mounts(cover.as_fd(), RESTRICTED)?;
+    attach(cover.as_fd(), path)?;
+    rustix::fs::unlink(aside)
 }

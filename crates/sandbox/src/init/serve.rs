@@ -269,8 +269,9 @@ impl Serving<'_> {
     }
 
     fn open_for_caller(&mut self) {
-        let Made { upper, home_upper, beside, .. } = &self.made;
-        open_for_caller([upper.as_ref(), home_upper.as_ref(), beside.as_ref()], self.buffer);
+        let Made { upper, home_upper, beside, shown_uppers, temporary, .. } = &self.made;
+        let tops = [upper, home_upper, beside, shown_uppers, temporary];
+        open_for_caller(tops.map(Option::as_ref), self.buffer);
     }
 }
 
@@ -289,7 +290,7 @@ fn take_down(path: &CStr) -> Result<(), Errno> {
 }
 
 /// Opens what the caller asks for, until it lets go: below these directories, in the order of [`Top`](crate::message::Top).
-pub(super) fn open_for_caller(tops: [Option<&OwnedFd>; 3], buffer: &mut Buffer) {
+pub(super) fn open_for_caller(tops: [Option<&OwnedFd>; 5], buffer: &mut Buffer) {
     while let Ok(Some(message)) = buffer.receive(socket()) {
         let opened = match message.kind {
             Kind::Open => {

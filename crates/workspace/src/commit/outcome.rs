@@ -41,7 +41,7 @@ pub struct CommitOutcome {
     pub git: GitReport,
     /// What became of the workspace's own, which has followed the folder's.
     pub workspace_git: GitReport,
-    /// Named by `only`, and nothing there has changed.
+    /// Options that name what has not changed: `--only PATH`, `--take PATH`.
     pub unmatched: Vec<String>,
     /// What was named and had no effect: a part of a git directory, which is committed as a whole or not at all.
     pub parts_of_git: Vec<String>,

@@ -36,9 +36,10 @@ pub fn select(
     let all = changes.len();
     changes.retain(|change| !is_time_alone(change));
     let all = changes.len() == all;
-    let unmatched = selection.only.iter();
-    let unmatched = unmatched.filter(|p| !changes.iter().any(|change| p.matches(&change.path)));
-    let unmatched = unmatched.map(|pattern| pattern.text().to_owned()).collect();
+    let only = selection.only.iter().map(|pattern| ("--only", pattern));
+    let named = only.chain(selection.take.iter().map(|pattern| ("--take", pattern)));
+    let unmatched = named.filter(|(_, p)| !changes.iter().any(|change| p.matches(&change.path)));
+    let unmatched = unmatched.map(|(flag, pattern)| format!("{flag} {}", pattern.text())).collect();
     let named = selection.only.iter().chain(&selection.exclude);
     let parts_of_git = named.filter(|pattern| names_part_of_git(pattern, &changes));
     let parts_of_git = parts_of_git.map(|pattern| pattern.text().to_owned()).collect();

@@ -2,8 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use offshoot_profile::Profile;
+
 use super::envelope::ExecutionResult;
 use super::request::{CommandLine, ExecutionRequest};
+use super::sight::{Viewer, hidden_places};
 use super::target::target_for;
 use crate::error::{Result, ServiceError};
 
@@ -46,6 +49,30 @@ pub(super) fn validate(
     result.cwd = Some(start.cwd.clone());
     result.mountpoint = Some(start.target.clone());
     Ok(start)
+}
+
+/// Whether what is shown and hidden can be: what somebody names is there, and what belongs to the project is not hidden. A cover in the workspace would
+/// stay behind where a directory is renamed, so that the next command sees what it covered.
+pub(super) fn check_places(
+    request: &ExecutionRequest,
+    profile: &Profile,
+    viewer: &Viewer,
+    folders: &[PathBuf],
+) -> Result<()> {
+    if let Some(path) = request.show.iter().find(|path| path.symlink_metadata().is_err()) {
+        let path = path.display();
+        return Err(ServiceError::Request(format!("cannot show {path}: there is no such file")));
+    }
+    for path in hidden_places(profile, viewer) {
+        let target = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if folders.iter().any(|folder| path.starts_with(folder) || target.starts_with(folder)) {
+            let (name, path) = (&profile.name, path.display());
+            return Err(ServiceError::Request(format!(
+                "profile {name} hides {path}, which belongs to the project: name it in .offshootignore instead, and no workspace has it"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Where a command starts; never outside of the workspace by accident.

@@ -68,9 +68,16 @@ impl Ignored {
         in_home && is_state() || self.directories.iter().any(|directory| path == directory)
     }
 
-    /// Whether a path lies in a directory that is left out.
-    fn lies_in(&self, path: &Path) -> bool {
-        path.ancestors().skip(1).any(|above| self.has(above, FileType::Directory))
+    /// Whether a directory of the home is where a tool keeps what it remembers.
+    fn is_state(&self, path: &Path) -> bool {
+        let in_home = self.user_home.is_some() && path.parent() == self.user_home.as_deref();
+        in_home && path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
+    }
+
+    /// Whether a path lies in a directory that is left out, below a top that is not.
+    fn lies_in(&self, path: &Path, top: &Path) -> bool {
+        let mut above = path.ancestors().skip(1).take_while(|above| *above != top);
+        above.any(|above| self.has(above, FileType::Directory))
     }
 
     /// What was put at a path.
@@ -114,15 +121,16 @@ fn find(
     let (found, folders) = (Vec::new(), Vec::new());
     let (count, met, left) = (0, Vec::new(), MOST_LOOKED_AT);
     let mut walk = Walk { ignored, found, folders, count, met, left };
-    for scratch in scratch {
+    for scratch in scratch.iter().filter(|scratch| !ignored.is_state(&scratch.path)) {
         // What cannot be looked at is not told about: the command itself was all right.
         if let Ok(top) = keeper.open_scratch(scratch) {
             walk.known(&top, &scratch.path);
         }
     }
-    let in_scratch = |path: &Path| scratch.iter().any(|it| path.starts_with(&it.path));
-    for copy in ignored.copies.iter().filter(|copy| in_scratch(&copy.path)) {
-        if walk.left > 0 && !walk.met.contains(&copy.path) && !ignored.lies_in(&copy.path) {
+    for copy in &ignored.copies {
+        let tops = scratch.iter().map(|it| it.path.as_path());
+        let Some(top) = tops.filter(|top| copy.path.starts_with(top)).max() else { continue };
+        if walk.left > 0 && !walk.met.contains(&copy.path) && !ignored.lies_in(&copy.path, top) {
             walk.count += 1;
             walk.found.push(copy.path.clone());
         }

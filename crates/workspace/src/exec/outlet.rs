@@ -51,7 +51,9 @@ impl Outlet {
         if profile.network != Network::Proxy {
             return Ok(None);
         }
-        let rules = rules(&profile.allow).map_err(ServiceError::Request)?;
+        let rules = rules(&profile.allow).map_err(|problem| {
+            ServiceError::Request(format!("profile {}: {problem}", profile.name))
+        })?;
         let inspect = check(&profiles.tls().inspect.join(",")).map_err(ServiceError::Request)?;
         let credentials = credentials::needed(profiles, &rules, &inspect)?;
         let ports = ProxyPorts::new(&rules.ports())?;
@@ -151,6 +153,11 @@ fn limits() -> EgressLimits {
 /// ```
 pub fn check_hosts(text: &str) -> Result<(), String> {
     check(text).map(drop)
+}
+
+/// Whether these can be the hosts of a profile, or what is wrong with them.
+pub fn check_rules(allow: &[HostRule]) -> Result<(), String> {
+    rules(allow).map(drop)
 }
 
 /// The rules of a profile.

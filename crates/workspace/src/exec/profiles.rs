@@ -34,18 +34,41 @@ impl ProfileRules {
         Ok(self.narrowed.iter().fold(profile, |profile, project| project.narrow(&profile)))
     }
 
+    /// Whether a command that asks for a profile can be given that network.
+    pub fn may_reach(&self, asked: Option<&str>, network: Network, hosts: &[String]) -> bool {
+        self.profile(asked).is_ok_and(|profile| profile.widen || network <= profile.network)
+            && self.narrowed.iter().all(|project| project.lets_reach(network, hosts))
+    }
+
+    /// What a project's file says holds for what is asked for with a command as well.
+    fn check_projects(&self, network: Network, request: &ExecutionRequest) -> Result<()> {
+        for project in &self.narrowed {
+            let flag = match () {
+                () if !project.lets_reach(network, &request.allow) => "--net",
+                () if !request.show.is_empty() && !project.lets_show() => "--show",
+                () => continue,
+            };
+            return Err(ServiceError::Request(format!(
+                "{} does not let commands have what {flag} asks for: leave {flag} out, or edit that file",
+                project.file()
+            )));
+        }
+        Ok(())
+    }
+
     /// The profile for a request, which is completed by it.
     pub(super) fn settle(&self, request: &mut ExecutionRequest) -> Result<Profile> {
         let mut profile = self.profile(request.sandbox.as_deref())?;
         let network = request.network.unwrap_or(profile.network);
         let reaches = network > profile.network || !request.allow.is_empty();
         if (reaches || !request.show.is_empty()) && !profile.widen {
-            let name = &profile.name;
-            let what = if reaches { "a network" } else { "further files" };
+            let flag = if reaches { "--net" } else { "--show" };
             return Err(ServiceError::Request(format!(
-                "profile {name} cannot be widened, and {what} was asked for"
+                "profile {} cannot be widened: leave {flag} out, or choose another profile with --sandbox",
+                profile.name
             )));
         }
+        self.check_projects(network, request)?;
         profile.network = network;
         profile.allow.extend(request.allow.iter().cloned().map(HostRule::Text));
         request.network = Some(network);

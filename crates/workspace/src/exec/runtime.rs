@@ -16,7 +16,7 @@ use offshoot_vault::{
 use rustix::io::Errno;
 
 use super::caches::{keep_caches, take_caches};
-use super::check::{Start, validate};
+use super::check::{Start, check_places, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
 use super::disk::{DiskBefore, DiskWatch};
@@ -30,6 +30,7 @@ use super::outlet::{self, EquippedOutlet, OpenOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
 use super::scene::{Ran, Scene};
+use super::shortage;
 use super::sight::Sight;
 use super::unseen;
 use crate::binding::git_warning;
@@ -96,6 +97,7 @@ impl<'a> ProxyRuntime<'a> {
             let folders = self.folders()?;
             let profile = self.options.profiles.settle(&mut request)?;
             Outlet::of(&profile, &self.options.profiles.profiles)?;
+            check_places(&request, &profile, &self.options.viewer, &folders)?;
             result.read_only = request.read_only;
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
@@ -169,6 +171,7 @@ impl<'a> ProxyRuntime<'a> {
         };
         let Ran { workspace, session, ended, caches, sight, room } =
             self.run_once_or_twice(execution, &scene, observer)?;
+        shortage::look(&mut execution.result, &ended.keeper);
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
         let unseen = self.search(execution, &folders, &sight, |search| {
             search

@@ -1,6 +1,7 @@
 //! What a command sees of the host: the places that a profile names, as far as they are there.
 
 mod explain;
+mod links;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -98,6 +99,8 @@ pub struct Copied {
     modified: Option<SystemTime>,
     /// Lines that seemed to hold a credential and are not in it; none where all of it did and there is no copy.
     pub left_out: Option<usize>,
+    /// The line for which there is no copy, since it could not be left out.
+    pub withheld_for: Option<usize>,
 }
 
 /// All that a command sees of the host beside its workspace.
@@ -107,6 +110,8 @@ pub struct Sight {
     pub seen: Vec<Seen>,
     /// What is covered.
     pub hidden: Vec<PathBuf>,
+    /// What the profile names and the machine does not have.
+    pub missing: Vec<PathBuf>,
     /// There is no end to it.
     pub everything: bool,
     /// What is there besides, in directories of the command's own.
@@ -124,8 +129,10 @@ impl Sight {
         for group in lists.into_iter().chain(variables) {
             finder.group(group);
         }
-        for place in &profile.show {
-            if let Some(path) = viewer.path(place) {
+        for path in profile.show.iter().filter_map(|place| viewer.path(place)) {
+            if !path.as_os_str().as_bytes().ends_with(b"*") && path.symlink_metadata().is_err() {
+                finder.sight.missing.push(path);
+            } else {
                 finder.show(path, Source::Profile);
             }
         }
@@ -135,14 +142,18 @@ impl Sight {
         if profile.is_open() {
             finder.show_everything();
         }
+        let mut sight = finder.sight;
         // What somebody named is not covered because a tool keeps credentials there.
-        let Self { seen, hidden: covered, .. } = &mut finder.sight;
+        let Self { seen, hidden: covered, .. } = &mut sight;
         covered.retain(|path| {
             !seen.iter().any(|seen| seen.is_named() && path.starts_with(&seen.path))
         });
-        let hidden = profile.hide.iter().filter_map(|place| viewer.path(place));
-        finder.sight.hidden.extend(hidden);
-        finder.sight
+        let hidden = hidden_places(profile, viewer);
+        // What is hidden as it was found need not be covered.
+        sight.seen.retain(|seen| !hidden.iter().any(|hidden| seen.path.starts_with(hidden)));
+        let target = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        sight.hidden.extend(hidden.into_iter().map(target));
+        sight
     }
 
     /// Shows the caches of the host that are not there as those of the vault.
@@ -230,6 +241,11 @@ impl Sight {
     }
 }
 
+/// Where a profile hides something.
+pub(super) fn hidden_places(profile: &Profile, viewer: &Viewer) -> Vec<PathBuf> {
+    profile.hide.iter().filter_map(|place| viewer.path(place)).collect()
+}
+
 struct Finder<'a> {
     viewer: &'a Viewer,
     /// Names in directories that many places lie in.
@@ -256,6 +272,7 @@ impl Finder<'_> {
                 if path.is_absolute() && !self.viewer.holds_home(path) {
                     self.show(path.to_owned(), source.clone());
                     self.libraries_beside(path, &source);
+                    self.linked_programs(path, group.name);
                 }
             }
         }
@@ -326,6 +343,7 @@ impl Finder<'_> {
             content,
             modified: fs::metadata(&path).ok().and_then(|found| found.modified().ok()),
             left_out: Some(0),
+            withheld_for: None,
         });
         self.add(path, source, copy);
     }
@@ -347,17 +365,21 @@ impl Finder<'_> {
         let modified =
             fs::metadata(&path).as_ref().ok().and_then(|found| Metadata::modified(found).ok());
         let name = path.to_string_lossy();
-        let (content, left_out) = match scrub(&name, &content) {
-            Scrubbed::Whole => (content, Some(0)),
-            Scrubbed::Without(rest, lines) => (rest, Some(lines)),
-            Scrubbed::Nothing => (Vec::new(), None),
+        let (content, left_out, withheld_for) = match scrub(&name, &content) {
+            Scrubbed::Whole => (content, Some(0), None),
+            Scrubbed::Without(rest, lines) => (rest, Some(lines), None),
+            Scrubbed::Nothing(line) => (Vec::new(), None, Some(line)),
         };
-        self.add(path, source, Some(Copied { content, modified, left_out }));
+        self.add(path, source, Some(Copied { content, modified, left_out, withheld_for }));
     }
 
+    /// Adds something, unless it is there already; what somebody named comes before what the table says of it.
     fn add(&mut self, path: PathBuf, source: Source, copy: Option<Copied>) {
-        if !self.sight.seen.iter().any(|seen| seen.path == path) {
-            self.sight.seen.push(Seen { path, source, copy });
+        let new = Seen { path, source, copy };
+        match self.sight.seen.iter_mut().find(|seen| seen.path == new.path) {
+            None => self.sight.seen.push(new),
+            Some(seen) if new.is_named() => *seen = new,
+            Some(_) => {}
         }
     }
 

@@ -56,7 +56,7 @@ pub(super) fn warning(
             format!("{shown} is there, but commands have a {private} of their own: {advice}")
         }
         Visibility::Hidden | Visibility::Absent | Visibility::Withheld => format!(
-            "{shown} is there, but commands do not see it: `offshoot doctor --explain {shown}` says why, and --show {shown} shows it to one"
+            "{shown} is there, but commands do not see it: `offshoot doctor --explain {shown}` says why, and `exec --show {shown}` shows it to a command"
         ),
         Visibility::Workspace | Visibility::Shown | Visibility::Copied => return None,
     })

@@ -121,6 +121,8 @@ pub enum GitError {
         kept: String,
         /// What is in the way.
         why: String,
+        /// A file of them that the folder does not have: it may be held back.
+        missing: Option<String>,
         /// What to do instead.
         way: Box<NextStep>,
     },

@@ -141,6 +141,11 @@ fn is_shown(change: &Change) -> bool {
     change.entry().kind() != EntryKind::Directory && change.kind() != ChangeKind::Metadata
 }
 
+/// Why git's own files stay.
+const OBEYED: &str = "git would run or obey it";
+/// The same for several.
+const OBEYED_ALL: &str = "git would run or obey them";
+
 fn why(reason: HeldReason) -> &'static str {
     match reason {
         HeldReason::Ignored => "ignored by .gitignore",
@@ -152,7 +157,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::Newer) => "the folder has newer work in this working tree",
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
-        HeldReason::Git(_) => "git would run or obey it",
+        HeldReason::Git(_) => OBEYED,
         HeldReason::Trusted(_) => "something on this machine would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",
@@ -202,8 +207,11 @@ fn reason_line(
     expanded: bool,
 ) -> String {
     let files = render::count(number as u64, "file");
-    let why = why(reason);
     let them = if number == 1 { "it" } else { "them" };
+    let why = match why(reason) {
+        OBEYED if number > 1 => OBEYED_ALL,
+        why => why,
+    };
     let option = reason.option().map(|o| format!("; {o} commits {them}")).unwrap_or_default();
     let stays = format!("{} {files} ({why}{option}):", paint(WARN, "stays:"));
     if expanded && number > 1 {

@@ -35,7 +35,7 @@ impl Answer {
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     ) -> Result<Live<'a>> {
         let silent = !self.form.is_text() || context.output.is_quiet();
-        let offline = ask.net == Network::None && !ask.asked;
+        let offline = ask.net == Network::None && ask.may_reach && !ask.asked;
         let told = (offline, ask.shell, ask.raw);
         Live::new(self.form, context.config().ui.progress, silent, told, ready).map_err(|error| {
             CliError::new(ExitCode::Failure, format!("cannot pass output on: {error}"))

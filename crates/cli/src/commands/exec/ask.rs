@@ -34,6 +34,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) allow: Vec<String>,
     /// It runs without walls.
     pub(crate) unconfined: bool,
+    /// It could be given some of the network.
+    pub(crate) may_reach: bool,
     /// The setting that says so.
     pub(crate) timeout_key: &'static str,
     /// What it reads.

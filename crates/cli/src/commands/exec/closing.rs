@@ -28,6 +28,8 @@ pub(super) struct Closing {
     pub(super) told: usize,
     /// The file that a rule of the user belongs in.
     pub(super) rules: Option<PathBuf>,
+    /// The command could have been given some of the network.
+    pub(super) may_reach: bool,
 }
 
 impl Closing {
@@ -44,6 +46,7 @@ impl Closing {
             ended_by,
             told: 0,
             rules: context.engine.user_rule_file(),
+            may_reach: ask.may_reach,
         }
     }
 

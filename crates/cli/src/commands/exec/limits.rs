@@ -35,7 +35,10 @@ pub(super) fn line(reached: ResourceLimit, result: &ExecutionResult) -> String {
         ResourceLimit::Processes => {
             let (shown, more) =
                 (number(limits.processes), number(limits.processes).saturating_mul(MORE));
-            format!("reached the limit of {shown} processes{killed}; for more: --processes {more}")
+            let processes = if shown == 1 { "process" } else { "processes" };
+            format!(
+                "reached the limit of {shown} {processes}{killed}; for more: --processes {more}"
+            )
         }
         ResourceLimit::Cpu => {
             let cpu = limits.cpu.unwrap_or_default();

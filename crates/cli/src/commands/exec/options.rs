@@ -16,8 +16,7 @@ use crate::complete;
 use crate::error::CliError;
 use crate::words::words;
 
-pub(super) use net::Net;
-use net::NetParser;
+pub(crate) use net::{Net, NetParser, net};
 
 // Where and how a command runs.
 #[derive(Debug, Args)]
@@ -31,7 +30,7 @@ pub(crate) struct Options {
     /// Run by this profile, such as strict; `offshoot sandbox show` lists them [default: workspace]
     #[arg(long, value_name = "PROFILE")]
     pub(super) sandbox: Option<String>,
-    /// Show the command this file or directory of the host, read-only
+    /// Show the command this file or directory of the host; what it writes there is thrown away
     #[arg(long, value_name = "PATH")]
     pub(super) show: Vec<PathBuf>,
     /// Let all processes of the command use this much memory together, such as 2GiB [default: exec.max_memory]
@@ -81,20 +80,7 @@ pub(crate) struct Options {
 impl Options {
     /// What the command can reach, where that was said, and the rules of hosts.
     pub(super) fn net(&self) -> Result<Option<(Network, Vec<String>)>, CliError> {
-        let allowed = |net: &Net| match net {
-            Net::Allow(rules) => Some(rules.clone()),
-            Net::Mode(_) => None,
-        };
-        match self.net.as_slice() {
-            [] => Ok(None),
-            [Net::Mode(network)] => Ok(Some((*network, Vec::new()))),
-            several => match several.iter().map(allowed).collect() {
-                Some(rules) => Ok(Some((Network::Proxy, rules))),
-                None => Err(CliError::usage(
-                    "--net can be repeated with allow= only: `--net allow=HOST --net allow=HOST`",
-                )),
-            },
-        }
+        net(&self.net)
     }
 
     /// Whether the command begins with what was meant for `--wait`, which takes a time only behind `=`.
@@ -150,9 +136,17 @@ pub(crate) fn timeout(text: &str) -> Result<ExecutionTimeout, String> {
     }
 }
 
+/// No program starts with less memory.
+const LEAST_MEMORY: u64 = 1 << 20;
+
 fn memory(text: &str) -> Result<u64, String> {
     let size = parse_size(text).filter(|size| *size > 0);
-    size.ok_or_else(|| "expected a size such as 512MiB or 2GiB".to_owned())
+    match size.ok_or_else(|| "expected a size such as 512MiB or 2GiB".to_owned())? {
+        size if size < LEAST_MEMORY => {
+            Err(format!("{size} bytes are too few for any program; at least 1MiB"))
+        }
+        size => Ok(size),
+    }
 }
 
 fn processor_time(text: &str) -> Result<Duration, String> {

@@ -4,16 +4,19 @@ use std::path::{Path, PathBuf};
 
 use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult, ExecutionWorkspace};
 use offshoot_engine::policy::{Verdict, suggestion};
-use offshoot_protocol::{ErrorBody, ExecState, Hint};
+use offshoot_protocol::{ErrorBody, ExecState, Hint, PathAccess};
 
 use super::closing::{Closing, has_run};
 use super::discarded;
 use super::form::Form;
 use super::limits;
+use super::network;
 use crate::invocation;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
+/// What every command sees of the system.
+const SEEN: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/dev", "/proc"];
 /// At most so many changes are named one by one.
 const MOST_NAMED: usize = 8;
 
@@ -33,6 +36,7 @@ pub(super) fn text(
         && !verdict.decision.runs()
     {
         text.push_str(&stopped(verdict, closing.rules.as_deref()));
+        text.push_str(&unseen(verdict, result.mountpoint.as_deref()));
     }
     let Some((_, workspace)) = &result.workspace else { return text };
     if result.error.is_some() {
@@ -117,6 +121,22 @@ fn stopped(verdict: &Verdict, rules: Option<&Path>) -> String {
     text
 }
 
+/// What a command that was stopped would not see either, once a rule lets it run.
+fn unseen(verdict: &Verdict, project: Option<&Path>) -> String {
+    let is_outside = |path: &Path| project.is_none_or(|project| !path.starts_with(project));
+    let parts = verdict.parts.iter().filter(|part| !part.decision.runs());
+    let touched = parts.flat_map(|part| &part.judged.paths);
+    let read = touched.filter(|touched| touched.access == PathAccess::Read);
+    let mut read = read.map(|touched| Path::new(&touched.path));
+    let is_seen = |path: &Path| SEEN.iter().any(|seen| path.starts_with(seen));
+    let hidden =
+        read.find(|path| is_outside(path) && !is_seen(path) && path.symlink_metadata().is_ok());
+    hidden.map_or_else(String::new, |path| {
+        let option = format!("--show {}", render::host_path(path));
+        format!("  {} {option}\n", paint(DIM, "and for the command to see it:"))
+    })
+}
+
 /// What went wrong, or is not as one may expect.
 fn problems(result: &ExecutionResult, closing: &Closing) -> String {
     let warnings = result.warnings.iter().skip(closing.told);
@@ -148,13 +168,17 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         line(paint(BAD, &format!("interrupted; {kept}")));
     }
     if result.unreached > 0 && result.exit_code != Some(0) {
-        let message = match result.egress {
-            None => "the command tried to reach the network, which is off: add --net host",
+        let mut text = match result.egress {
+            None => "the command tried to reach the network, which is off".to_owned(),
             Some(_) => {
                 "network: the command tried ports that no rule names: add --net allow=HOST:PORT"
+                    .to_owned()
             }
         };
-        line(paint(BAD, message));
+        if closing.may_reach && result.egress.is_none() {
+            text.push_str(&format!(": {}", network::advice(result.decision.as_ref())));
+        }
+        line(paint(BAD, &text));
     }
     text.extend(refused_hosts(result));
     text.extend(discarded::line(&result.discarded));

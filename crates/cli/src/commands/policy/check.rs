@@ -1,7 +1,7 @@
 //! `offshoot policy check` and `offshoot policy explain`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use offshoot_engine::binding::Binding;
@@ -12,9 +12,9 @@ use offshoot_protocol::{Network, PolicyVerdictDoc};
 
 use super::question::Question;
 use super::text;
+use crate::commands::exec::options::{Net, NetParser, net};
 use crate::context::{Context, current_dir};
 use crate::error::Result;
-use crate::words::words;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -28,8 +28,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Assume that the command can reach this
-    #[arg(long, value_parser = words::<Network>(), default_value_t)]
-    net: Network,
+    #[arg(long, value_name = "NET", value_parser = NetParser)]
+    net: Vec<Net>,
     /// Assume `exec --read-only`
     #[arg(long)]
     read_only: bool,
@@ -70,10 +70,10 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
     };
     let profiles = context.engine.profiles(Some(&workspace))?;
     let profile = profiles.profile(args.sandbox.as_deref())?;
-    let reaches = profile.network.max(args.net);
+    let net = net(&args.net)?.map_or(Network::default(), |(network, _)| network);
     let question = Question {
         cwd: args.cwd.as_deref(),
-        net: if args.sandbox.is_some() { reaches } else { args.net },
+        net: if args.sandbox.is_some() { profile.network.max(net) } else { net },
         read_only: args.read_only,
         unconfined: profile.is_open(),
         terminal: args.terminal,
@@ -84,6 +84,24 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
     let verdict = judge(&policy, &command, &question.context(&workspace, folders)?);
     let document = wire::policy_verdict(&command, &verdict, files.present());
     Ok((verdict, document))
+}
+
+/// Whether policy lets a command read a path.
+pub(crate) fn lets_read(path: &Path, context: &Context) -> Result<bool> {
+    let (workspace, folders) = places(context)?;
+    let policy = context.engine.policy(Some(&workspace), &[]).current()?;
+    let question = Question {
+        cwd: None,
+        net: Network::default(),
+        read_only: false,
+        unconfined: false,
+        terminal: false,
+        stdin: false,
+        env: &[],
+        user_home: context.engine.options().user_home(),
+    };
+    let command = CommandLine::Argv(vec!["cat".into(), path.into()]);
+    Ok(judge(&policy, &command, &question.context(&workspace, folders)?).decision.runs())
 }
 
 /// Where a workspace would be seen, at the folder of the vault that is named or that this folder belongs to, and where further folders

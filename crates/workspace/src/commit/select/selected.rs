@@ -12,7 +12,7 @@ pub struct Selected {
     pub root: RootId,
     /// What stays in the workspace.
     pub held: Vec<Held>,
-    /// Named by `only`, and nothing there has changed.
+    /// Options that name what has not changed: `--only PATH`, `--take PATH`.
     pub unmatched: Vec<String>,
     /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which is committed as a whole or not at all.
     pub parts_of_git: Vec<String>,

@@ -18,6 +18,8 @@ pub struct Explanation {
     pub by: Option<(PathBuf, Source)>,
     /// Lines that are not in its copy.
     pub left_out: usize,
+    /// The line for which there is no copy.
+    pub withheld_for: Option<usize>,
 }
 
 impl Seen {
@@ -39,7 +41,8 @@ impl Seen {
 impl Sight {
     /// Whether a command sees a path, which has no links in it; `folders` are those of its workspace.
     pub fn explain(&self, path: &Path, home: Option<&Path>, folders: &[PathBuf]) -> Explanation {
-        let plain = |visibility| Explanation { visibility, by: None, left_out: 0 };
+        let plain =
+            |visibility| Explanation { visibility, by: None, left_out: 0, withheld_for: None };
         if folders.iter().any(|folder| path.starts_with(folder)) {
             return plain(Visibility::Workspace);
         }
@@ -52,9 +55,11 @@ impl Sight {
         };
         if let Some(seen) = self.seen.iter().find(leads_to) {
             let visibility = seen.visibility();
-            let left_out = seen.copy.as_ref().and_then(|copy| copy.left_out).unwrap_or(0);
+            let copy = seen.copy.as_ref();
+            let left_out = copy.and_then(|copy| copy.left_out).unwrap_or(0);
+            let withheld_for = copy.and_then(|copy| copy.withheld_for);
             let by = Some((seen.path.clone(), seen.source.clone()));
-            return Explanation { visibility, by, left_out };
+            return Explanation { visibility, by, left_out, withheld_for };
         }
         let is_private = |private: &&str| path.starts_with(private);
         match () {

@@ -141,7 +141,7 @@ impl GitCommit {
         let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
         if kept.is_unrelated(folder, &parent)? {
             let why = "it has no commit in common with what is checked out".to_owned();
-            return Err(self.cannot_join(&kept, why)?.into());
+            return Err(self.cannot_join(&kept, why, None)?.into());
         }
         let merged = MergedTree::of(folder, &kept, &parent)?;
         let tree = self.decided(vault, came, &kept, &parent, merged)?;
@@ -226,7 +226,7 @@ impl GitCommit {
         match Kept::left(&self.folder, workspace)? {
             Some(kept) => {
                 let why = format!("{workspace} has nothing more to commit");
-                Err(self.cannot_join(&kept, why)?)
+                Err(self.cannot_join(&kept, why, None)?)
             }
             None => Ok(()),
         }
@@ -283,17 +283,24 @@ impl GitCommit {
         };
         match changed.keys().find(|path| !came(path)) {
             Some(path) => {
-                let why = format!("the folder does not have its {}", String::from_utf8_lossy(path));
-                Err(self.cannot_join(kept, why)?)
+                let path = String::from_utf8_lossy(path).into_owned();
+                let why = format!("the folder does not have its {path}");
+                Err(self.cannot_join(kept, why, Some(path))?)
             }
             None => Ok(()),
         }
     }
 
     /// Why commits cannot be merged, and what to do instead.
-    fn cannot_join(&self, kept: &Kept, why: String) -> GitResult<GitError> {
+    fn cannot_join(
+        &self,
+        kept: &Kept,
+        why: String,
+        missing: Option<String>,
+    ) -> GitResult<GitError> {
         if let Some(way) = &kept.first {
-            return Ok(GitError::CannotJoin { kept: kept.name(), why, way: Box::new(way.clone()) });
+            let way = Box::new(way.clone());
+            return Ok(GitError::CannotJoin { kept: kept.name(), why, missing, way });
         }
         let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
         let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
@@ -301,7 +308,7 @@ impl GitCommit {
         let way = NextStep::record(&kept.reference);
         let way = if kept.is_unrelated(&self.folder, &parent)? { way.unrelated() } else { way };
         let way = Box::new(if nothing_staged { way } else { way.after_commit() });
-        Ok(GitError::CannotJoin { kept: kept.name(), why, way })
+        Ok(GitError::CannotJoin { kept: kept.name(), why, missing, way })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Commands that bring together what was kept apart.
 
 use offshoot_protocol::Goal;
+use offshoot_tree::VaultPath;
 
 use super::report::NextStep;
 use crate::exec::request::shell_word;
@@ -23,9 +24,12 @@ impl NextStep {
         Self { goal: Goal::Merge, when, commands: vec![format!("git merge {}", word(kept))] }
     }
 
-    /// `commit --git` of the workspace whose commits were kept apart.
-    pub(super) fn git_commit(workspace: &str) -> Self {
-        let command = format!("offshoot commit -w {} --git", shell_word(workspace));
+    /// `commit --git` of the workspace whose commits were kept apart, with a file of them that stayed there.
+    pub(super) fn git_commit(workspace: &str, stayed: Option<&VaultPath>) -> Self {
+        let mut command = format!("offshoot commit -w {} --git", shell_word(workspace));
+        if let Some(path) = stayed {
+            command.push_str(&format!(" --take {}", shell_word(&path.to_string())));
+        }
         Self { goal: Goal::Merge, when: None, commands: vec![command] }
     }
 
@@ -157,7 +161,7 @@ mod tests {
             NextStep::merge("refs/heads/a", "refs/heads/b").unrelated().inside("it's", Some("d"));
         let merge = "'cd d && git merge --allow-unrelated-histories b'";
         assert_eq!(way.commands, [format!(r"offshoot exec -w 'it'\''s' --shell {merge}")]);
-        let way = NextStep::git_commit("it's").after_commit();
+        let way = NextStep::git_commit("it's", None).after_commit();
         assert_eq!(way.commands, ["git commit", r"offshoot commit -w 'it'\''s' --git"]);
     }
 }

@@ -8,6 +8,8 @@ use clap::{Arg, Command, Error};
 use offshoot_engine::sandbox::check_hosts;
 use offshoot_protocol::{Network, Word};
 
+use crate::error::CliError;
+
 /// How rules begin.
 const ALLOW: &str = "allow=";
 
@@ -22,7 +24,25 @@ pub(crate) enum Net {
 
 /// Takes a word or rules.
 #[derive(Clone)]
-pub(super) struct NetParser;
+pub(crate) struct NetParser;
+
+/// What several values say together: what can be reached, and the rules of hosts; none where nobody said.
+pub(crate) fn net(values: &[Net]) -> Result<Option<(Network, Vec<String>)>, CliError> {
+    let allowed = |net: &Net| match net {
+        Net::Allow(rules) => Some(rules.clone()),
+        Net::Mode(_) => None,
+    };
+    match values {
+        [] => Ok(None),
+        [Net::Mode(network)] => Ok(Some((*network, Vec::new()))),
+        several => match several.iter().map(allowed).collect() {
+            Some(rules) => Ok(Some((Network::Proxy, rules))),
+            None => Err(CliError::usage(
+                "--net can be repeated with allow= only: `--net allow=HOST --net allow=HOST`",
+            )),
+        },
+    }
+}
 
 impl TypedValueParser for NetParser {
     type Value = Net;
@@ -44,7 +64,10 @@ impl TypedValueParser for NetParser {
                 Ok(mode) => return Ok(Net::Mode(mode)),
                 Err(_) => {
                     let names = Network::names().join(", ");
-                    format!("not one of {names} or allow=HOSTS")
+                    let meant = check_hosts(&text).is_ok() && text.contains('.');
+                    let meant =
+                        if meant { format!("; did you mean allow={text}?") } else { String::new() };
+                    format!("not one of {names} or allow=HOSTS{meant}")
                 }
             },
         };

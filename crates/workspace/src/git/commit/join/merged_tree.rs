@@ -61,7 +61,7 @@ impl GitCommit {
         }
         if self.has_names_of_its_own(&tree, &[parent, &kept.tip], &conflicts)? {
             let why = "one side has a directory where the other has a file".to_owned();
-            return Err(self.cannot_join(kept, why)?.into());
+            return Err(self.cannot_join(kept, why, None)?.into());
         }
         let submodules = submodules(&self.folder)?;
         let is_submodule = |path: &&Vec<u8>| {
@@ -69,7 +69,7 @@ impl GitCommit {
         };
         if let Some(path) = conflicts.iter().find(is_submodule) {
             let why = format!("both sides moved submodule {}", String::from_utf8_lossy(path));
-            return Err(self.cannot_join(kept, why)?.into());
+            return Err(self.cannot_join(kept, why, None)?.into());
         }
         let (offered, folder) = (vault.tree(&came.offered)?, vault.tree(&came.after)?);
         let mut wanted: Vec<Wanted> = Vec::new();
@@ -86,7 +86,7 @@ impl GitCommit {
                 let why = format!(
                     "both sides changed the same lines of {path}, and the folder's was changed since"
                 );
-                return Err(self.cannot_join(kept, why)?.into());
+                return Err(self.cannot_join(kept, why, None)?.into());
             };
             wanted.push((path, decided));
         }

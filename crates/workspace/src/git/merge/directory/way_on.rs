@@ -141,7 +141,9 @@ impl Taking<'_, '_> {
         let way = match (can_merge, histories) {
             // Its files did not come: a merge brings them.
             (_, Histories::WentBack) => NextStep { when: None, ..NextStep::merge(name, kept) },
-            (true, Histories::Apart) => NextStep::git_commit(self.label),
+            (true, Histories::Apart) => {
+                NextStep::git_commit(self.label, checkout.left_out.as_ref())
+            }
             (true, Histories::Unrelated) => NextStep::record(kept).after_commit_of(self.label),
             (false, _) => NextStep::record(kept),
         };

@@ -1,0 +1,182 @@
+use super::line::{FILES, SHAPES};
+use super::value::{has_known_shape, has_shape};
+use super::*;
+
+fn rest(name: &str, text: &str) -> String {
+    match scrub(name, text.as_bytes()) {
+        Scrubbed::Whole => text.to_owned(),
+        Scrubbed::Without(kept, _) => String::from_utf8(kept).unwrap(),
+        Scrubbed::Nothing(_) => String::new(),
+    }
+}
+
+/// What of a line is left in a file: the line, or nothing.
+fn stays(name: &str, line: &str) -> bool {
+    scrub(name, line.as_bytes()) == Scrubbed::Whole
+}
+
+#[test]
+fn settings_without_credentials_stay_whole() {
+    let text = "[user]\n\tname = A B\n\temail = a@b.example\n\tsigningKey = 0123456789ABCDEF0123456789ABCDEF01234567\n";
+    assert_eq!(scrub(".gitconfig", text.as_bytes()), Scrubbed::Whole);
+    assert_eq!(scrub("x.xml", b"<a/>"), Scrubbed::Whole);
+}
+
+#[test]
+fn a_section_about_credentials_goes_as_a_whole() {
+    let text = "[user]\n\tname = A\n[credential \"https://x\"]\n\thelper = !gh auth\n[core]\n\teditor = vi\n";
+    assert_eq!(rest(".gitconfig", text), "[user]\n\tname = A\n[core]\n\teditor = vi\n");
+    let text = "[url \"https://me:pw@host/\"]\n\tinsteadOf = x\n[http]\n\textraHeader = \"Authorization: \\\n  more\"\n\tproxy = p\n";
+    assert_eq!(rest(".gitconfig", text), "[http]\n\tproxy = p\n");
+}
+
+#[test]
+fn lines_with_credentials_go() {
+    assert_eq!(
+        rest(".npmrc", "registry=https://r/\n//r/:_authToken=abc\nsave=true\n"),
+        "registry=https://r/\nsave=true\n"
+    );
+    assert_eq!(
+        rest("pip.conf", "[global]\nindex-url = https://u:p@h/simple\ntimeout = 3\n"),
+        "[global]\ntimeout = 3\n"
+    );
+    assert_eq!(
+        rest("config.toml", "[registry]\nToken = \"x\"\n[net]\nretry = 1"),
+        "[registry]\n[net]\nretry = 1"
+    );
+}
+
+/// Each row of the table is found by itself, whatever the variable is called.
+#[test]
+fn every_shape_is_found() {
+    for shape in SHAPES {
+        assert!(has_shape(shape.example, shape), "{}", shape.start);
+        assert!(!stays("settings.conf", shape.example), "{}", shape.start);
+        assert!(!stays(".bashrc", shape.example), "{}", shape.start);
+    }
+    for harmless in [
+        "npm_config_fetch_retries=3",
+        "alias sk-learn-environment='conda activate scikit-learn'",
+        "x=task-force-of-people-2026-11-17",
+        "AKIA=1",
+    ] {
+        assert!(!has_known_shape(harmless), "{harmless}");
+    }
+    for file in FILES {
+        assert!(!stays(file.ends, file.example), "{}", file.ends);
+        assert!(stays("other.conf", file.example), "{}", file.ends);
+    }
+}
+
+#[test]
+fn credentials_of_every_tool_are_found() {
+    for (file, line) in [
+        (".gitconfig", "\tsmtpPass = hunter2"),
+        (".gitconfig", "\textraHeader = AUTHORIZATION: basic abcdef"),
+        (".gitconfig", "\tproxy = http://me:pw@proxy:3128"),
+        (".gitconfig", "\tdeploy = !curl -u me:pw https://example.com"),
+        (".curlrc", "user = \"me:pw\""),
+        (".curlrc", "-u me:pw"),
+        (".curlrc", "proxy-user = me:pw"),
+        (".curlrc", "header = \"Authorization: Bearer abcdef\""),
+        (".bundle/config", "BUNDLE_X: \"me:ghp_abcdefghijklmnopqrst0123\""),
+        (".bundle/config", "BUNDLE_GEMS__X: \"me:pw\""),
+        (".condarc", "  - https://conda.anaconda.org/t/tk-abcdefgh/x"),
+        (".npmrc", "proxy = me:pw@proxy:3128"),
+        (".npmrc", "https-proxy=http://me:pw@proxy:3128/"),
+        (".npmrc", "//r/:_password=\"aHVudGVyMg==\""),
+        (".cargo/config.toml", "proxy = \"me:pw@proxy:3128\""),
+        ("pip.conf", "extra-index-url = https://me:pw@host/simple"),
+        (".yarnrc", "\"//r/:_authToken\" abcdef"),
+        (".yarnrc.yml", "npmAuthIdent: \"me:pw\""),
+        (".yarnrc.yml", "npmAuthToken: |"),
+        ("NuGet.Config", "<add key=\"ClearTextPassword\" value=\"hunter2\" />"),
+        ("settings.xml", "<password>hunter2</password>"),
+        ("settings.xml", "<password>"),
+        ("init.lua", "token = 'abcdef'"),
+        (".tmux.conf", "set-environment -g GITHUB_TOKEN abcdef"),
+        ("go/env", "X_KEY=0123456789abcdefghijklmnopqrstuvwxyz"),
+        (".bashrc", "export DB_PASS=hunter2"),
+        (".bashrc", "MYSQL_PWD=hunter2"),
+        (".bashrc", "export TOKEN=${OTHER:-hunter2}"),
+        (".bashrc", "export TOKEN=$(echo hunter2)"),
+        (".bashrc", "alias pr='curl -H \"Authorization: Bearer abcdef\" https://x'"),
+        (".bashrc", "# export GITHUB_TOKEN=abcdef"),
+        (".bashrc", "export http_proxy=http://me:pw@proxy"),
+        (".bashrc", "login --password hunter2"),
+        ("config.fish", "set -gx GITHUB_TOKEN abcdef"),
+        (".npmrc", "key=\"-----BEGIN RSA PRIVATE KEY-----\\nMII\\n-----END RSA PRIVATE KEY-----\""),
+    ] {
+        assert!(!stays(file, line), "{file}: {line}");
+    }
+}
+
+#[test]
+fn what_only_says_where_a_credential_is_stays() {
+    for (file, line) in [
+        (".bashrc", "# set a password here"),
+        (".bashrc", "export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/agent.sock"),
+        (".bashrc", "export SSH_AUTH_SOCK=/run/user/1000/agent.sock"),
+        (".bashrc", "export HISTIGNORE=\"*token*:*password=*\""),
+        (".bashrc", "export PASSWORD_STORE_DIR=~/.password-store"),
+        (".bashrc", "export PASSWORD_STORE_DIR=\"$HOME/.password-store\""),
+        (".bashrc", "export GITHUB_TOKEN=$(gh auth token)"),
+        (".bashrc", "export GITHUB_TOKEN=\"$(op read \"op://work/github/token\")\""),
+        (".bashrc", "export GITHUB_TOKEN=`gh auth token`"),
+        (".bashrc", "export GITHUB_TOKEN=${GH_TOKEN:-}"),
+        (".bashrc", "alias token='gh auth token'"),
+        (".bashrc", "read -sp \"Password: \" answer"),
+        (".bashrc", "if [ -z \"$GITHUB_TOKEN\" ]; then"),
+        (".bashrc", "curl -H \"Authorization: Bearer $TOKEN\" https://x"),
+        (".bashrc", "export TOKENIZERS_PARALLELISM=false"),
+        (".bashrc", "get_token() { gh auth token; }"),
+        (".bashrc", "alias dk='docker run -u 1000:1000 curlimages/curl'"),
+        (".npmrc", "//r/:_authToken=${NPM_TOKEN}"),
+        (".npmrc", "//r/:always-auth=true"),
+        (".gitconfig", "\tinsteadOf = https://github.com/"),
+        (".gitconfig", "[url \"ssh://git@github.com/\"]"),
+        (".gitconfig", "\turl = git@github.com:me/it"),
+        (".gitconfig", "\taskPass = /usr/bin/ksshaskpass"),
+        ("settings.xml", "<password>${env.NEXUS}</password>"),
+        ("init.lua", "local token = vim.env.TOKEN"),
+        ("config.toml", "max_tokens = 4096"),
+    ] {
+        assert!(stays(file, line), "{file}: {line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_divided_goes() {
+    let found = scrub("settings.xml", b"<a>\n<password>x</password>\n</a>");
+    assert_eq!(found, Scrubbed::Nothing(2));
+    let value_below = b"[a]\npassword =\n    hunter2\n";
+    assert_eq!(scrub("x.conf", value_below), Scrubbed::Nothing(2));
+    let open = b"[a]\ntoken = \"\"\"\nabc\n\"\"\"\n";
+    assert_eq!(scrub("config.toml", open), Scrubbed::Nothing(2));
+    let key = b"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n";
+    assert_eq!(scrub("x.conf", key), Scrubbed::Nothing(1));
+}
+
+/// The rest of what a shell starts with is what a person works with: aliases, the prompt.
+#[test]
+fn of_what_a_shell_starts_with_assignments_go() {
+    let text =
+        "alias ll='ls -l'\nif true; then\n    export GITHUB_TOKEN=abcdef  # mine\nfi\nPS1='$ '\n";
+    let left = "alias ll='ls -l'\nif true; then\n    :\nfi\nPS1='$ '\n";
+    assert_eq!(scrub(".bashrc", text.as_bytes()), Scrubbed::Without(left.into(), 1));
+    for whole in [
+        "TOKEN=abcdef make\n",
+        "if x; then export TOKEN=abcdef; fi\n",
+        "export TOKEN=abc\\\ndef\n",
+        "export TOKEN='abc\ndef'\n",
+        "cat > ~/.npmrc <<EOF\n_authToken=abcdef\nEOF\n",
+        "login --password hunter2\n",
+        "x='\nexport TOKEN=abcdef\n'\n",
+        "export TOKEN=abcdef\necho 'open\n",
+    ] {
+        assert!(matches!(scrub(".bashrc", whole.as_bytes()), Scrubbed::Nothing(_)), "{whole}");
+    }
+    // Neither a comment nor a number that is shifted opens anything.
+    let text = "# don't\necho $((1 << 2)) \"it's\"\ncat <<'END'\nit's\nEND\nexport TOKEN=abcdef\n";
+    assert_eq!(rest(".zshrc", text), text.replace("export TOKEN=abcdef", ":"));
+}

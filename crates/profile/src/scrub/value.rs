@@ -1,0 +1,123 @@
+//! Whether a value is a credential itself, or says where one is.
+
+use super::line::{DIRECTORIES, REFERENCES, SHAPES, Shape};
+
+/// Words before a credential in a header.
+const SCHEMES: [&str; 4] = ["bearer ", "basic ", "token ", "digest "];
+/// Values that are switches.
+const SWITCHES: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "none", "nil"];
+/// Programs that print what they are given.
+const PRINTERS: [&str; 4] = ["echo ", "printf ", "<<<", "base64 "];
+/// Shorter values are no random ones.
+const LEAST_RANDOM: usize = 32;
+/// A random value has so many different characters.
+const LEAST_DIFFERENT: usize = 12;
+
+/// Whether a value of a name is written out, rather than referred to.
+pub(super) fn is_literal(value: &str, is_password: bool) -> bool {
+    let value = value.trim().trim_end_matches(['"', '\'', ',', ';']);
+    let lower = value.to_ascii_lowercase();
+    let value = SCHEMES
+        .iter()
+        .find(|scheme| lower.starts_with(*scheme))
+        .map_or(value, |scheme| value[scheme.len()..].trim_start());
+    let is_switch = SWITCHES.contains(&lower.as_str());
+    let is_number = !is_password && value.chars().all(|c| c.is_ascii_digit() || ".-".contains(c));
+    let is_known = REFERENCES.iter().any(|start| value.starts_with(start));
+    value.contains(|c: char| c.is_alphanumeric())
+        && !(is_switch || is_number || is_known || is_path(value) || is_reference(value))
+}
+
+fn is_path(value: &str) -> bool {
+    let starts = |start: &&str| value.starts_with(*start);
+    (["~/", "./", "../"].iter().any(|start| starts(&start)) || DIRECTORIES.iter().any(starts))
+        && !value.contains(char::is_whitespace)
+}
+
+/// Whether a value is a variable, what a command prints, or a path below a variable.
+fn is_reference(value: &str) -> bool {
+    if value.starts_with("$(") || value.starts_with('`') {
+        return !PRINTERS.iter().any(|printer| value.contains(printer));
+    }
+    let Some(named) = value.strip_prefix('$') else { return false };
+    let of_name = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
+    let rest = match named.strip_prefix('{') {
+        Some(braced) => {
+            let Some((inner, rest)) = braced.split_once('}') else { return false };
+            let otherwise =
+                inner.trim_start_matches(of_name).trim_start_matches([':', '-', '=', '?', '+']);
+            if is_literal(otherwise, true) {
+                return false;
+            }
+            rest
+        }
+        None => named.trim_start_matches(of_name),
+    };
+    rest.is_empty() || rest.starts_with('/')
+}
+
+/// Whether a value is long and looks random.
+pub(super) fn is_random(value: &str) -> bool {
+    let of_random = |c: char| c.is_ascii_alphanumeric() || "+/=_-".contains(c);
+    let value = value.trim().trim_end_matches(['"', '\'', ',', ';']);
+    let mut different: Vec<char> = value.chars().collect();
+    different.sort_unstable();
+    different.dedup();
+    value.len() >= LEAST_RANDOM
+        && value.chars().all(of_random)
+        && different.len() >= LEAST_DIFFERENT
+        && value.contains(|c: char| c.is_ascii_digit())
+        && value.contains(|c: char| c.is_ascii_alphabetic())
+        && !is_path(value)
+}
+
+/// Whether a line has a token that is known by its shape.
+pub(super) fn has_known_shape(line: &str) -> bool {
+    SHAPES.iter().any(|shape| has_shape(line, shape))
+}
+
+pub(super) fn has_shape(line: &str, shape: &Shape) -> bool {
+    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    line.match_indices(shape.start).any(|(at, _)| {
+        // A beginning that is no letter begins wherever it is.
+        let begins = !shape.start.starts_with(in_word) || !line[..at].ends_with(in_word);
+        let more = |c: &char| c.is_ascii_alphanumeric() || (!shape.plain && "_-.".contains(*c));
+        let rest: String = line[at + shape.start.len()..].chars().take_while(more).collect();
+        begins
+            && rest.len() >= shape.least
+            && (!shape.digit || rest.contains(|c: char| c.is_ascii_digit()))
+    })
+}
+
+/// Whether an address in a line has a name or a password before its host: `https://NAME@HOST`, `NAME:PASSWORD@HOST`.
+pub(super) fn has_login(line: &str) -> bool {
+    let ends = |c: char| c.is_whitespace() || "/\"'?#".contains(c);
+    let in_address = line.match_indices("://").any(|(at, _)| {
+        let host = line[at + 3..].split(ends).next().unwrap_or_default();
+        let Some((login, _)) = host.rsplit_once('@') else { return false };
+        // The user of a host that is reached by ssh is no secret.
+        let is_plain_user = line[..at].ends_with("ssh") && !login.contains(':');
+        !is_plain_user && login.split(':').any(|part| is_literal(part, true))
+    });
+    let ends = |c: char| c.is_whitespace() || "/\"'=,".contains(c);
+    in_address
+        || line.split(ends).any(|word| {
+            let Some((login, host)) = word.split_once('@') else { return false };
+            let Some((user, password)) = login.split_once(':') else { return false };
+            let is_other = user.is_empty() || user == "mailto" || host.starts_with("sha");
+            !is_other
+                && host.starts_with(|c: char| c.is_alphanumeric())
+                && is_literal(password, true)
+        })
+}
+
+/// Whether a value is `NAME:WORD`, and no ids of a user and a group.
+pub(super) fn is_pair(value: &str) -> bool {
+    let value = value.trim().trim_matches(['"', '\'']);
+    let Some((name, word)) = value.split_once(':') else { return false };
+    let is_id = |part: &str| part.chars().all(|c| c.is_ascii_digit());
+    let is_word = |part: &str| {
+        !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || "/:".contains(c))
+    };
+    is_word(name) && is_word(word) && !(is_id(name) && is_id(word)) && is_literal(word, true)
+}
