@@ -263,3 +263,55 @@ fn trusted_files_stay_out_of_git() {
         "evil\n.envrc\n"
     );
 }
+
+/// Hooks that are kept among the sources: whoever names their directory, the workspace does not write to it unasked.
+fn hooks_among_the_sources(who: Who) {
+    let scene = project(
+        who,
+        "git init -q .; mkdir hk inc scripts; for f in hk/pre-commit inc/pre-commit scripts/pre-commit.sh; do
+             printf '#!/bin/sh\\nexit 0\\n' > $f; chmod +x $f; done
+         printf '[core]\\n\\thooksPath = inc\\n' > .included; git add -A; git commit -qm first
+         ln -s ../../scripts/pre-commit.sh .git/hooks/pre-commit",
+    );
+    let evil = "for f in hk/pre-commit inc/pre-commit scripts/pre-commit.sh; do
+        printf '#!/bin/sh\\ntouch ../mark\\n' > $f; done; date +%N > b";
+    let mark = scene.place.path().join("mark");
+    let top = scene.place.project().to_owned();
+    let home = scene.host("echo $HOME");
+    let in_home = top.strip_prefix(home.trim()).ok().map(|path| format!("~/{}/hk", path.display()));
+    let settings = [
+        ("true".to_owned(), "true"),
+        (
+            format!("git config core.hooksPath {}/hk", top.display()),
+            "git config --unset core.hooksPath",
+        ),
+        (
+            "git config --global core.hooksPath hk".to_owned(),
+            "git config --global --unset core.hooksPath",
+        ),
+        ("git config include.path ../.included".to_owned(), "git config --unset include.path"),
+    ];
+    let tilde = in_home.map(|path| {
+        (format!("git config core.hooksPath '{path}'"), "git config --unset core.hooksPath")
+    });
+    for (set, unset) in settings.into_iter().chain(tilde) {
+        scene.host(&set);
+        scene.work(evil);
+        scene.done(&["commit"]);
+        scene.host("git add b; git commit -qm b; git checkout -q .");
+        assert!(!mark.exists(), "{set}");
+        scene.host(unset);
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn hooks_among_the_sources_stay() {
+    hooks_among_the_sources(Who::Me);
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn hooks_among_the_sources_stay_for_an_ordinary_user() {
+    hooks_among_the_sources(Who::Ordinary);
+}

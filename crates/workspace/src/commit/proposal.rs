@@ -18,7 +18,7 @@ use crate::git::{
     is_vcs_path, merge_repositories,
 };
 use crate::side_label::HEAD_LABEL;
-use crate::trusted::TrustedFiles;
+use crate::trusted::{Surroundings, TrustedFiles};
 
 /// Further back, moments at which a workspace took the main line in are not looked for.
 const MOST_MEETINGS: usize = 32;
@@ -175,8 +175,9 @@ impl Proposal {
         let states = [&trees[0], &trees[1]].map(|tree| State { objects, tree });
         let repository = states[1].repository_at(&VaultPath::top())?;
         let bindings = vault.bindings()?;
-        let trusted =
-            TrustedFiles::new(selection.trusted, &changes, states, &repository, &bindings)?;
+        let (shared, bindings, git) = (&repository, bindings.as_slice(), selection.git);
+        let around = Surroundings { states, shared, bindings, git };
+        let trusted = TrustedFiles::new(selection.trusted, &changes, &around)?;
         let is_taken = |path: &VaultPath| selection.take.iter().any(|p| p.matches(path));
         let mut found = changes.iter().filter(|change| trusted.of(change).is_some());
         Ok(found.find(|change| !is_taken(&change.path)).map(|change| change.path.clone()))

@@ -62,6 +62,7 @@ struct Pattern {
 struct Source {
     file: Vec<FileRow>,
     setting: Vec<SettingRow>,
+    git_link: FileRow,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +91,7 @@ struct SettingRow {
 struct Rows {
     files: Vec<TrustedFile>,
     settings: Vec<(TrustedFile, bool)>,
+    git_link: TrustedFile,
 }
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
@@ -105,7 +107,9 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
         let row = TrustedFile { pattern: String::new(), by, kind, why, harmless: Vec::new() };
         keys.into_iter().map(move |pattern| (TrustedFile { pattern, ..row.clone() }, directory))
     });
-    Rows { files: files.collect(), settings: settings.collect() }
+    let FileRow { patterns, by, kind, why, harmless } = source.git_link;
+    let git_link = TrustedFile { pattern: patterns.concat(), by, kind, why, harmless };
+    Rows { files: files.collect(), settings: settings.collect(), git_link }
 });
 
 static BUILT_IN: LazyLock<TrustedTable> = LazyLock::new(|| TrustedTable::without(&[]));
@@ -163,16 +167,9 @@ impl TrustedTable {
         self.settings.get(key).or_else(any).copied()
     }
 
-    /// The paths from the top that lead to files by names alone, and what they lead to.
-    pub(super) fn ways(&self) -> impl Iterator<Item = (VaultPath, &'static TrustedFile)> + '_ {
-        self.files.iter().flat_map(|pattern| {
-            let plain = pattern.file.pattern.trim_end_matches("/**").split('/');
-            let plain = plain.take_while(|name| !name.contains('*'));
-            plain.scan(VaultPath::top(), |at, name| {
-                *at = at.join(name.as_bytes());
-                Some((at.clone(), pattern.file))
-            })
-        })
+    /// What a link of a git directory leads to.
+    pub(super) fn git_link(&self) -> &'static TrustedFile {
+        &ROWS.git_link
     }
 
     fn add(&mut self, pattern: Pattern) {

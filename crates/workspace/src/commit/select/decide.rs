@@ -12,7 +12,7 @@ use super::states::SelectionStates;
 use crate::error::Result;
 use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
-use crate::trusted::TrustedFiles;
+use crate::trusted::{Surroundings, TrustedFiles};
 
 /// The bits that make a program run as its owner or group.
 const SET_ID: u16 = 0o6000;
@@ -69,7 +69,9 @@ impl<'d> Decider<'d> {
         let planting = Planting::of(changes, objects, [&before, &after, &main], &bindings)?;
         let states_of = [&after, &main].map(|tree| State { objects, tree });
         let shared = checkouts.shared();
-        let trusted = TrustedFiles::new(selection.trusted, changes, states_of, shared, &bindings)?;
+        let git = selection.git;
+        let around = Surroundings { states: states_of, shared, bindings: &bindings, git };
+        let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
