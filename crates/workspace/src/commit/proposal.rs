@@ -102,7 +102,7 @@ impl Proposal {
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
         let meetings = [Vec::new(), meetings(vault, tip, &proposal.common)?];
-        let (held, left_out) = (&proposal.selected.checkouts(), &left_out(&proposal.selected.held));
+        let (held, left_out) = (&proposal.selected.checkouts(), &left_out(&proposal.selected));
         let unclear = UnclearRefs::Apart;
         let how = How { target: 0, unclear, meetings: &meetings, held, left_out };
         match merge(vault, base, &sides, &how, options) {
@@ -138,8 +138,8 @@ impl Proposal {
         let SelectionStates { base, workspace, .. } = *states;
         let changes = diff::compare(vault.objects()?, &base, &workspace)?;
         let held = held_back(vault, states, selection, &changes)?;
-        let selected =
-            Selected { root: workspace, held, unmatched: Vec::new(), parts_of_git: Vec::new() };
+        let (staged, unmatched, parts_of_git) = (Vec::new(), Vec::new(), Vec::new());
+        let selected = Selected { root: workspace, held, staged, unmatched, parts_of_git };
         let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
         let (main, merged) = (base, workspace);
         let meetings = Vec::new();
@@ -209,11 +209,12 @@ impl Proposal {
 }
 
 /// The files that stay because they were not asked for, or not taken: a checkout without them does not come along.
-fn left_out(held: &[Held]) -> Vec<VaultPath> {
+fn left_out(selected: &Selected) -> Vec<VaultPath> {
     let is_choice = |held: &&Held| {
         matches!(held.reason, HeldReason::NotAsked | HeldReason::Left | HeldReason::Trusted(_))
     };
-    held.iter().filter(is_choice).map(|held| held.change.path.clone()).collect()
+    let held = selected.held.iter().filter(is_choice).map(|held| &held.change.path);
+    held.chain(&selected.staged).cloned().collect()
 }
 
 /// Whether states differ in nothing but what a version control keeps for itself.

@@ -167,6 +167,15 @@ impl TrustedTable {
         self.settings.get(key).or_else(any).copied()
     }
 
+    /// Whether a path is that of such a file, or a link on the way to one.
+    pub(crate) fn counts(&self, path: &VaultPath, is_link: bool) -> bool {
+        match self.fit(path) {
+            Some(Fit::File(_)) => true,
+            Some(Fit::Above(_)) => is_link,
+            None => false,
+        }
+    }
+
     /// What a link of a git directory leads to.
     pub(super) fn git_link(&self) -> &'static TrustedFile {
         &ROWS.git_link

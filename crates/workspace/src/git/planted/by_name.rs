@@ -18,6 +18,14 @@ pub enum Planted {
     Redirect,
     /// An object that git takes in place of another one.
     Replacement,
+    /// A branch, a tag or a stash with files that something on the host runs or obeys.
+    TrustedRef,
+    /// A branch of a remote, which a fetch on the host moves.
+    RemoteRef,
+    /// A tag that names something else than before.
+    MovedTag,
+    /// What keeps git from showing that files changed.
+    Hidden,
     /// Steps that git goes on with when it is told to continue.
     Todo,
     /// A symbolic link inside of a repository.
@@ -43,6 +51,10 @@ impl Planted {
             Self::Attributes => "git attributes",
             Self::Redirect => "a place that git is sent to",
             Self::Replacement => "an object that git takes for another one",
+            Self::TrustedRef => "a ref with files that this machine would run or obey",
+            Self::RemoteRef => "a branch of a remote, which only a fetch on this machine moves",
+            Self::MovedTag => "a tag that was moved",
+            Self::Hidden => "something that hides changes from git status",
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
