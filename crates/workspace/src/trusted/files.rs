@@ -22,6 +22,7 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct TrustedFiles<'t> {
     table: &'t TrustedTable,
+    places: Places,
     /// Files that links and settings lead to.
     named: BTreeMap<VaultPath, &'static TrustedFile>,
     /// Directories of which everything counts.
@@ -52,7 +53,8 @@ impl<'t> TrustedFiles<'t> {
         let Surroundings { states, shared, bindings, git } = *surroundings;
         let (named, directories) = (BTreeMap::new(), BTreeMap::new());
         let harmless = BTreeSet::new();
-        let mut files = Self { table, named, directories, harmless };
+        let places = Places::default();
+        let mut files = Self { table, places, named, directories, harmless };
         if changes.is_empty() {
             return Ok(files);
         }
@@ -93,6 +95,7 @@ impl<'t> TrustedFiles<'t> {
             }
         }
         files.follow_links(&Links::of(states[1], changes, &places)?);
+        files.places = places;
         Ok(files)
     }
 
@@ -114,7 +117,14 @@ impl<'t> TrustedFiles<'t> {
         }
         let mut directories = self.directories.iter();
         let within = || Some(*directories.find(|(directory, _)| path.is_within(directory))?.1);
-        self.named.get(path).copied().or_else(within)
+        let leaves = || {
+            let Some(Body::Symlink { target }) = after.map(|entry| &entry.body) else {
+                return None;
+            };
+            let from = path.parent().unwrap_or_else(VaultPath::top);
+            self.places.leaves(&from, target).then(|| self.table.leaving_link())
+        };
+        self.named.get(path).copied().or_else(within).or_else(leaves)
     }
 
     /// What is reached through links by a trusted name, or by what a setting names, is trusted as well. So is what links of git directories

@@ -24,22 +24,24 @@ impl Links {
     /// Those of the main line, and those that are new in a workspace. Links that lead out of the folders are left out.
     pub(super) fn of(main: State<'_>, changes: &[Change], places: &Places) -> Result<Self> {
         let mut links = Self::default();
-        let mut pending = vec![VaultPath::top()];
-        while let Some(directory) = pending.pop() {
-            let entry = main.tree.get(&directory)?;
-            let Some(dir) = entry.as_ref().and_then(Entry::directory) else { continue };
-            for entry in main.tree.list(dir)? {
+        let top = main.tree.get(&VaultPath::top())?;
+        let top = top.as_ref().and_then(Entry::directory).cloned();
+        let mut pending: Vec<_> = top.into_iter().map(|dir| (VaultPath::top(), dir)).collect();
+        while let Some((directory, dir)) = pending.pop() {
+            for entry in main.tree.list(&dir)? {
                 match &entry.body {
                     Body::Symlink { target } => {
                         links.add(&directory.join(&entry.name), target, places);
                     }
-                    _ if entry.directory().is_some_and(|dir| dir.entries > 0) => {
+                    _ => {
+                        let Some(dir) = entry.directory().filter(|dir| dir.entries > 0) else {
+                            continue;
+                        };
                         let path = directory.join(&entry.name);
                         if !is_store(&path) {
-                            pending.push(path);
+                            pending.push((path, dir.clone()));
                         }
                     }
-                    _ => {}
                 }
             }
         }

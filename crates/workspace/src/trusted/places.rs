@@ -30,6 +30,13 @@ impl Places {
         found.or_else(|| resolved(from, target)).filter(|path| !path.is_top())
     }
 
+    /// Whether a symbolic link in a directory leads out of all folders. Without any there is nothing to leave.
+    pub(super) fn leaves(&self, from: &VaultPath, target: &[u8]) -> bool {
+        let target = Path::new(OsStr::from_bytes(target));
+        let on_host = self.on_host(from).map(|directory| directory.join(target));
+        on_host.is_some_and(|path| self.in_folders(&path).is_none())
+    }
+
     /// What a word of a setting names, as seen from a directory. Behind a substitution an absolute path is one from that directory.
     pub(super) fn of_word(&self, from: &VaultPath, word: &str) -> Option<VaultPath> {
         let homes = ["~/", "$HOME/", "${HOME}/"];

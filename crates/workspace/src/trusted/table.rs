@@ -63,6 +63,7 @@ struct Source {
     file: Vec<FileRow>,
     setting: Vec<SettingRow>,
     git_link: FileRow,
+    leaving_link: FileRow,
 }
 
 #[derive(Deserialize)]
@@ -92,6 +93,7 @@ struct Rows {
     files: Vec<TrustedFile>,
     settings: Vec<(TrustedFile, bool)>,
     git_link: TrustedFile,
+    leaving_link: TrustedFile,
 }
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
@@ -107,9 +109,12 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
         let row = TrustedFile { pattern: String::new(), by, kind, why, harmless: Vec::new() };
         keys.into_iter().map(move |pattern| (TrustedFile { pattern, ..row.clone() }, directory))
     });
-    let FileRow { patterns, by, kind, why, harmless } = source.git_link;
-    let git_link = TrustedFile { pattern: patterns.concat(), by, kind, why, harmless };
-    Rows { files: files.collect(), settings: settings.collect(), git_link }
+    let nameless = |row: FileRow| {
+        let FileRow { patterns, by, kind, why, harmless } = row;
+        TrustedFile { pattern: patterns.concat(), by, kind, why, harmless }
+    };
+    let (git_link, leaving_link) = (nameless(source.git_link), nameless(source.leaving_link));
+    Rows { files: files.collect(), settings: settings.collect(), git_link, leaving_link }
 });
 
 static BUILT_IN: LazyLock<TrustedTable> = LazyLock::new(|| TrustedTable::without(&[]));
@@ -174,6 +179,11 @@ impl TrustedTable {
             Some(Fit::Above(_)) => is_link,
             None => false,
         }
+    }
+
+    /// A link that leads out of the folders.
+    pub(super) fn leaving_link(&self) -> &'static TrustedFile {
+        &ROWS.leaving_link
     }
 
     /// What a link of a git directory leads to.

@@ -191,6 +191,27 @@ fn what_links_of_the_folder_reach_stays() {
     assert_eq!(read(&place, "scripts/pre-commit.sh"), "mine\nevil\n");
 }
 
+/// New links that leave the folder are named, and stay until somebody takes them.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn links_that_leave_the_folder_stay() {
+    let place = project(&[("src/a", "1\n")]);
+    let inside = place.project().join("src/a");
+    run(
+        &place,
+        &format!(
+            "ln -s /etc/passwd out; mkdir d; ln -s ../.. d/up; ln -s ../src d/in; ln -s gone d/nowhere; ln -s {} d/here",
+            inside.display()
+        ),
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(trusted(&document, "held"), ["/d/up", "/out"]);
+    let at = |path: &str| place.project().join(path).symlink_metadata().is_ok();
+    assert!(at("d/in") && at("d/nowhere") && at("d/here") && !at("out") && !at("d/up"));
+    place.ok(["commit", "-w", "work", "--take", "out"]);
+    assert!(at("out"));
+}
+
 /// A directory of hooks that is a link, and links that lead into themselves.
 #[needs(Overlay, UserNamespace)]
 #[test]
