@@ -278,7 +278,11 @@ impl Offshoot {
         let request = CommitRequest {
             workspace,
             message: commit.message.as_deref(),
-            selection: Selection { tracked: &is_tracked, ..commit.selection() },
+            selection: Selection {
+                tracked: &is_tracked,
+                git: Some(&tracked),
+                ..commit.selection()
+            },
             dry_run: commit.dry_run,
             times: self.config().commit.times,
             git: commit.git.then(|| GitCommitRequest { author: commit.author.clone() }),

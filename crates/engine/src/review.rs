@@ -60,7 +60,8 @@ impl Workspace {
         let vault = self.project().vault();
         let tracked = self.project().engine().tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+        let selection =
+            Selection { tracked: &is_tracked, git: Some(&tracked), ..Selection::default() };
         let items = self.reviews().items(&self.record()?, &selection, &[])?;
         Ok(Review { workspace: self.clone(), folded: FoldedReview::new(items, None)? })
     }
@@ -174,7 +175,8 @@ impl Review {
         let vault = self.workspace.project().vault();
         let tracked = self.workspace.project().engine().tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+        let selection =
+            Selection { tracked: &is_tracked, git: Some(&tracked), ..Selection::default() };
         let service = self.workspace.reviews();
         let choices = service.choices(&self.workspace.record()?, &selection, &self.folded.items)?;
         self.workspace.commit(commit.into().choices(choices))

@@ -4,8 +4,10 @@
 //! its directories is found by `git::planted`.
 
 mod files;
+mod links;
+mod places;
 mod settings;
 mod table;
 
-pub(crate) use files::TrustedFiles;
+pub(crate) use files::{Surroundings, TrustedFiles};
 pub use table::{TrustedFile, TrustedTable};

@@ -263,3 +263,157 @@ fn trusted_files_stay_out_of_git() {
         "evil\n.envrc\n"
     );
 }
+
+/// Hooks that are kept among the sources: whoever names their directory, the workspace does not write to it unasked.
+fn hooks_among_the_sources(who: Who) {
+    let scene = project(
+        who,
+        "git init -q .; mkdir hk inc scripts; for f in hk/pre-commit inc/pre-commit scripts/pre-commit.sh; do
+             printf '#!/bin/sh\\nexit 0\\n' > $f; chmod +x $f; done
+         printf '[core]\\n\\thooksPath = inc\\n' > .included; git add -A; git commit -qm first
+         ln -s ../../scripts/pre-commit.sh .git/hooks/pre-commit",
+    );
+    let evil = "for f in hk/pre-commit inc/pre-commit scripts/pre-commit.sh; do
+        printf '#!/bin/sh\\ntouch ../mark\\n' > $f; done; date +%N > b";
+    let mark = scene.place.path().join("mark");
+    let top = scene.place.project().to_owned();
+    let home = scene.host("echo $HOME");
+    let in_home = top.strip_prefix(home.trim()).ok().map(|path| format!("~/{}/hk", path.display()));
+    let settings = [
+        ("true".to_owned(), "true"),
+        (
+            format!("git config core.hooksPath {}/hk", top.display()),
+            "git config --unset core.hooksPath",
+        ),
+        (
+            "git config --global core.hooksPath hk".to_owned(),
+            "git config --global --unset core.hooksPath",
+        ),
+        ("git config include.path ../.included".to_owned(), "git config --unset include.path"),
+    ];
+    let tilde = in_home.map(|path| {
+        (format!("git config core.hooksPath '{path}'"), "git config --unset core.hooksPath")
+    });
+    for (set, unset) in settings.into_iter().chain(tilde) {
+        scene.host(&set);
+        scene.work(evil);
+        scene.done(&["commit"]);
+        scene.host("git add b; git commit -qm b; git checkout -q .");
+        assert!(!mark.exists(), "{set}");
+        scene.host(unset);
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn hooks_among_the_sources_stay() {
+    hooks_among_the_sources(Who::Me);
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn hooks_among_the_sources_stay_for_an_ordinary_user() {
+    hooks_among_the_sources(Who::Ordinary);
+}
+
+/// Branches, tags and stashes that nobody looks at: what they bring runs once somebody switches to them. A remote's branch moves with a fetch,
+/// and a tag does not move by itself.
+fn refs_with_trusted_files(who: Who) {
+    let scene = project(
+        who,
+        "git init -q .; mkdir .husky; printf '#!/bin/sh\\n' > .husky/pre-commit; chmod +x .husky/pre-commit
+         echo x > a; git add -A; git commit -qm a; git tag v1; git update-ref refs/remotes/origin/main HEAD
+         git config core.hooksPath .husky; git switch -qc dev",
+    );
+    let refs = "git for-each-ref --format='%(refname) %(objectname)' refs/heads/main refs/heads/feature refs/remotes refs/tags refs/stash";
+    let before = scene.host(refs);
+    scene.work(
+        "git switch -q main; printf '#!/bin/sh\\ntouch ../mark\\n' > .husky/post-checkout; chmod +x .husky/post-checkout
+         git add -f .husky; git -c core.hooksPath=/dev/null commit -qm 'fix typo'; e=$(git rev-parse HEAD)
+         git update-ref refs/remotes/origin/main $e; git tag -f v1 $e; git tag v2 $e; git branch feature $e; git branch known dev
+         git -c core.hooksPath=/dev/null switch -q dev; echo evil > .envrc; git add -f .envrc; git stash -q
+         git switch -qc plain; echo y > a; git -c core.hooksPath=/dev/null commit -qam plain; git switch -q dev; echo ok > b",
+    );
+    let mark = scene.place.path().join("mark");
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("switching to it brings files that this machine would run"), "{said}");
+    assert!(said.contains("a tag that was moved") && said.contains("only a fetch"), "{said}");
+    // What is stored by now brings nothing either, and neither does packing.
+    for script in ["echo more >> b", "git pack-refs --all", "echo more >> b"] {
+        assert_eq!(scene.host(refs), before, "{said}");
+        assert_eq!(
+            scene.host("git show plain:a; git rev-parse -q --verify known >/dev/null"),
+            "y\n"
+        );
+        scene.host("git switch -q main; git switch -q dev; ! git stash list | grep .");
+        assert!(!mark.exists());
+        scene.work(script);
+        scene.done(&["commit"]);
+    }
+    assert_eq!(scene.host(refs), before);
+    scene.done(&["commit", "--allow", "git"]);
+    assert_ne!(scene.host(refs), before);
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn refs_with_trusted_files_stay() {
+    refs_with_trusted_files(Who::Me);
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn refs_with_trusted_files_stay_for_an_ordinary_user() {
+    refs_with_trusted_files(Who::Ordinary);
+}
+
+/// The command leaves a branch of its own checked out.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_checkout_with_trusted_files_stays() {
+    for script in [
+        "git switch -qc evil; echo evil > .envrc; git add -f .envrc; git commit -qm e",
+        "git switch -qc evil; echo evil > .envrc; git add -f .envrc; git commit -qm e; git rm -q --cached .envrc; rm .envrc",
+        "echo evil > .envrc; git add -f .envrc; git commit -qm e; rm .envrc",
+        "echo evil > .envrc; git add -f .envrc; rm .envrc",
+    ] {
+        let scene = project(Who::Me, HISTORY);
+        scene.work(&format!("{script}; echo ok > new"));
+        scene.done(&["commit"]);
+        let seen = scene.host(
+            "git status --porcelain; git symbolic-ref HEAD; git rev-parse -q --verify evil || :",
+        );
+        assert_eq!(seen, "?? new\nrefs/heads/main\n", "{script}");
+        scene.host("git checkout -q .; git reset -q --hard; test ! -e .envrc");
+    }
+}
+
+/// Git shows what a commit changed, whatever the command told it to overlook.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn changes_are_not_hidden_from_git() {
+    let scene = project(Who::Me, HISTORY);
+    scene.work(
+        "echo evil >> a; git update-index --assume-unchanged a; echo evil >> b; git update-index --skip-worktree b
+         mkdir -p .git/info; echo '*.bak' >> .git/info/exclude; echo evil > a.bak",
+    );
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("it hides changes from git status"), "{said}");
+    assert_eq!(scene.host("git status --porcelain"), " M a\n M b\n?? a.bak\n");
+    scene.done(&["commit", "--allow", "git"]);
+    assert_eq!(scene.host("git status --porcelain"), "");
+}
+
+/// Files that name remotes as the settings do.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn remotes_of_old_stay() {
+    let scene = project(Who::Me, HISTORY);
+    scene.work(
+        "mkdir -p .git/remotes .git/branches .git/arc; printf 'URL: /evil\\n' > .git/remotes/origin
+         echo /evil > .git/branches/up; echo '{}' > .git/arc/config; echo ok > new",
+    );
+    scene.done(&["commit"]);
+    assert_eq!(scene.host("cat new; git remote; ls .git/arc 2>/dev/null || :"), "ok\n");
+    scene.host("! git fetch -q origin; ! grep -r evil .git/remotes .git/branches");
+}

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     let service = context.engine.reviews(vault);
     let tracked = context.engine.tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
-    let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+    let selection = Selection { tracked: &is_tracked, git: Some(&tracked), ..Selection::default() };
     let decided = !args.drop.is_empty() || !args.accept.is_empty();
     // Looking at the changes starts threads, and those must leave signals to whoever waits for keys.
     let _signals =
@@ -185,7 +185,8 @@ impl Review<'_> {
         let now = self.vault.workspace(&self.workspace.id)?;
         let now = now.ok_or(offshoot_engine::error::ServiceError::Vanished(self.workspace.id))?;
         let is_tracked = |path: &_| Ok(self.tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+        let selection =
+            Selection { tracked: &is_tracked, git: Some(self.tracked), ..Selection::default() };
         let choices = self.service.choices(&now, &selection, items)?;
         let commit = Commit::new(self.args.message.clone().unwrap_or_default()).choices(choices);
         let told = |event: &_| self.context.engine.tell_event(event);

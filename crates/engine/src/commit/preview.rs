@@ -27,7 +27,8 @@ impl Offshoot {
     ) -> Result<CommitPreview> {
         let tracked = self.tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+        let selection =
+            Selection { tracked: &is_tracked, git: Some(&tracked), ..Selection::default() };
         Ok(self.previews(vault).preview(workspace, &selection, metadata)?)
     }
 
@@ -54,7 +55,8 @@ impl Offshoot {
     ) -> Result<CommitPreview> {
         let tracked = self.tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..commit.selection() };
+        let selection =
+            Selection { tracked: &is_tracked, git: Some(&tracked), ..commit.selection() };
         Ok(self.previews(vault).preview(workspace, &selection, false)?)
     }
 

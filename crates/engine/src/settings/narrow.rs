@@ -45,7 +45,7 @@ const RULES: &[(&str, Rule)] = &[
     ("diff.context", Free),
     ("diff.renames", Free),
     ("diff.rename_similarity", Free),
-    ("diff.max_text_bytes", Lower),
+    ("diff.max_text_bytes", Raise),
     ("workspace.ephemeral_ttl", Raise),
     ("exec.timeout", LowerLimit),
     ("exec.grace", Lower),
@@ -220,6 +220,8 @@ mod tests {
             ("exec.broker", false.into(), true.into(), false.into()),
             ("gc.auto", false.into(), true.into(), false.into()),
             ("workspace.ephemeral_ttl", "24h".into(), "1s".into(), "48h".into()),
+            // What a review shows is not a project's to take away.
+            ("diff.max_text_bytes", 1000.into(), 0.into(), 1001.into()),
         ] {
             assert_eq!(asks(key, reader.clone(), wider), None, "{key}");
             assert_eq!(asks(key, reader, narrower.clone()), Some(narrower), "{key}");

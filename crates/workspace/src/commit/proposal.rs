@@ -18,7 +18,7 @@ use crate::git::{
     is_vcs_path, merge_repositories,
 };
 use crate::side_label::HEAD_LABEL;
-use crate::trusted::TrustedFiles;
+use crate::trusted::{Surroundings, TrustedFiles};
 
 /// Further back, moments at which a workspace took the main line in are not looked for.
 const MOST_MEETINGS: usize = 32;
@@ -102,7 +102,7 @@ impl Proposal {
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
         let meetings = [Vec::new(), meetings(vault, tip, &proposal.common)?];
-        let (held, left_out) = (&proposal.selected.checkouts(), &left_out(&proposal.selected.held));
+        let (held, left_out) = (&proposal.selected.checkouts(), &left_out(&proposal.selected));
         let unclear = UnclearRefs::Apart;
         let how = How { target: 0, unclear, meetings: &meetings, held, left_out };
         match merge(vault, base, &sides, &how, options) {
@@ -138,8 +138,8 @@ impl Proposal {
         let SelectionStates { base, workspace, .. } = *states;
         let changes = diff::compare(vault.objects()?, &base, &workspace)?;
         let held = held_back(vault, states, selection, &changes)?;
-        let selected =
-            Selected { root: workspace, held, unmatched: Vec::new(), parts_of_git: Vec::new() };
+        let (staged, unmatched, parts_of_git) = (Vec::new(), Vec::new(), Vec::new());
+        let selected = Selected { root: workspace, held, staged, unmatched, parts_of_git };
         let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
         let (main, merged) = (base, workspace);
         let meetings = Vec::new();
@@ -175,8 +175,9 @@ impl Proposal {
         let states = [&trees[0], &trees[1]].map(|tree| State { objects, tree });
         let repository = states[1].repository_at(&VaultPath::top())?;
         let bindings = vault.bindings()?;
-        let trusted =
-            TrustedFiles::new(selection.trusted, &changes, states, &repository, &bindings)?;
+        let (shared, bindings, git) = (&repository, bindings.as_slice(), selection.git);
+        let around = Surroundings { states, shared, bindings, git };
+        let trusted = TrustedFiles::new(selection.trusted, &changes, &around)?;
         let is_taken = |path: &VaultPath| selection.take.iter().any(|p| p.matches(path));
         let mut found = changes.iter().filter(|change| trusted.of(change).is_some());
         Ok(found.find(|change| !is_taken(&change.path)).map(|change| change.path.clone()))
@@ -208,11 +209,12 @@ impl Proposal {
 }
 
 /// The files that stay because they were not asked for, or not taken: a checkout without them does not come along.
-fn left_out(held: &[Held]) -> Vec<VaultPath> {
+fn left_out(selected: &Selected) -> Vec<VaultPath> {
     let is_choice = |held: &&Held| {
         matches!(held.reason, HeldReason::NotAsked | HeldReason::Left | HeldReason::Trusted(_))
     };
-    held.iter().filter(is_choice).map(|held| held.change.path.clone()).collect()
+    let held = selected.held.iter().filter(is_choice).map(|held| &held.change.path);
+    held.chain(&selected.staged).cloned().collect()
 }
 
 /// Whether states differ in nothing but what a version control keeps for itself.

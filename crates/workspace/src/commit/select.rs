@@ -5,9 +5,11 @@ mod decide;
 mod held;
 mod held_back;
 pub(super) mod ignored;
+mod modes;
 mod newer;
 mod selected;
 mod selection;
+mod staged;
 mod states;
 
 use offshoot_tree::diff::Change;
@@ -23,6 +25,7 @@ pub use held::{Held, HeldReason};
 pub(crate) use held_back::held_back;
 pub use selected::Selected;
 pub use selection::{Allow, Choice, Selection, Tracked};
+use staged::staged;
 pub use states::SelectionStates;
 
 /// Sorts what a workspace changed since its base, and builds the state that is offered to the main line.
@@ -46,12 +49,13 @@ pub fn select(
     let mut decider = Decider::new(vault, states, selection, &changes)?;
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
+    let staged = staged(vault, states, selection, &changes)?;
     let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
     // What a pull kept of the folder beside the workspace's own is nothing that it could commit.
     held.retain(|held| {
         !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))
     });
-    Ok(Selected { root, held, unmatched, parts_of_git })
+    Ok(Selected { root, held, staged, unmatched, parts_of_git })
 }
 
 /// Whether a pattern fits something in a git directory, and not the directory itself.

@@ -29,6 +29,8 @@ pub(crate) struct IndexEntry {
 /// The files of an index by path and stage; stages other than 0 are of unfinished merges.
 pub(crate) type Index = BTreeMap<(Vec<u8>, u8), IndexEntry>;
 
+/// How long ids are, but for repositories in another format.
+const ID: usize = 20;
 /// The bytes of an entry before its id.
 const STAT: usize = 40;
 const EXTENDED: u16 = 0x4000;
@@ -48,6 +50,35 @@ pub(crate) fn shared(bytes: &[u8]) -> Vec<&[u8]> {
     let links = bytes.windows(4).enumerate().filter(|(_, name)| is_index && *name == b"link");
     let ids = links.flat_map(|(at, _)| [20, 32].map(|length| bytes.get(at + 8..at + 8 + length)));
     ids.flatten().collect()
+}
+
+/// An index without some of the marks by which git overlooks files: those that are asked for by path and stage, with what is marked. Nothing
+/// where there are none, or where it cannot be written.
+pub(crate) fn without_marks(
+    bytes: &[u8],
+    clears: &dyn Fn(&(Vec<u8>, u8), (bool, bool)) -> (bool, bool),
+) -> Option<Vec<u8>> {
+    let index = parse_with(bytes, ID)?;
+    let (mut plain, mut reader) = (bytes.to_vec(), Entries::new(bytes, ID)?);
+    for _ in 0..index.len() {
+        let flags = reader.at + STAT + ID;
+        let (key, entry) = reader.next()?;
+        let (assumed, skipped) = clears(&key, entry.overlooked);
+        // Both are the highest bits of a number of two bytes, the second of one that follows.
+        if assumed {
+            plain[flags] &= !0x80;
+        }
+        if skipped {
+            plain[flags + 2] &= !0x40;
+        }
+    }
+    let end = plain.len() - ID;
+    // Git writes zeros where it was told to leave the checksum out.
+    if plain[end..].iter().any(|byte| *byte != 0) {
+        let sum = sha1_smol::Sha1::from(&plain[..end]).digest().bytes();
+        plain[end..].copy_from_slice(&sum);
+    }
+    (plain != bytes).then_some(plain)
 }
 
 /// Whether two indexes have the same files as the same; what they know of the files' times does not matter.
@@ -129,7 +160,7 @@ fn parse_with(bytes: &[u8], id: usize) -> Option<Index> {
     if !header.starts_with(b"DIRC") || !(2..=4).contains(&version) {
         return None;
     }
-    let mut reader = Entries { bytes: bytes.get(..end)?, id, version, at: 12, last: Vec::new() };
+    let mut reader = Entries::new(bytes, id)?;
     let mut index = Index::new();
     for _ in 0..number(bytes, 8)? {
         let (key, entry) = reader.next()?;
@@ -155,7 +186,12 @@ struct Entries<'a> {
     last: Vec<u8>,
 }
 
-impl Entries<'_> {
+impl<'a> Entries<'a> {
+    fn new(bytes: &'a [u8], id: usize) -> Option<Self> {
+        let (end, version) = (bytes.len().checked_sub(id)?, number(bytes, 4)?);
+        Some(Self { bytes: bytes.get(..end)?, id, version, at: 12, last: Vec::new() })
+    }
+
     fn next(&mut self) -> Option<((Vec<u8>, u8), IndexEntry)> {
         let start = self.at;
         let word = |offset: usize| number(self.bytes, start + offset);
@@ -275,6 +311,21 @@ mod tests {
         assert!(announced.values().all(|entry| entry.announced), "{announced:?}");
         assert!(!same_files(&announced, &added));
         assert!(same_files(&added, &parse(&written("sha1", "4", "git add a")).unwrap()));
+    }
+
+    #[test]
+    fn marks_go_and_git_reads_the_rest() {
+        for version in ["2", "3", "4"] {
+            let marked = "git add .; git update-index --assume-unchanged a; git update-index --skip-worktree deep/b";
+            let bytes = written("sha1", version, marked);
+            let plain = without_marks(&bytes, &|_, marks| marks).unwrap();
+            let index = parse(&plain).unwrap();
+            assert_eq!(index.len(), 4, "{version}");
+            assert!(index.values().all(|entry| entry.overlooked == (false, false)), "{version}");
+            let end = plain.len() - ID;
+            assert_eq!(sha1_smol::Sha1::from(&plain[..end]).digest().bytes(), plain[end..]);
+            assert_eq!(without_marks(&plain, &|_, marks| marks), None);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod ancestry;
 mod bare;
 mod both;
+mod brought;
 mod checkout;
 mod directory;
 mod edit;
@@ -37,6 +38,7 @@ use crate::edited_tree::store_edited;
 use crate::error::Result;
 use crate::side_label::{FOLDER_LABEL, HEAD_LABEL};
 pub(crate) use ancestry::gained;
+pub(super) use brought::{Brought, Counts};
 pub(super) use checkout::Checkout;
 use edit::Edit;
 pub use kept_apart::kept_apart;

@@ -1,8 +1,9 @@
 //! Changes that would make the host run something by itself, as soon as anybody uses git there.
 
 mod by_name;
+mod held_refs;
+mod hidden;
 mod look;
-mod replaced;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +11,19 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, Objects, Tree, VaultPath};
 use offshoot_vault::Binding;
 
+use super::merge::Counts;
 use super::names::{git_directory, is_name, within_repository};
 use super::nested::{Look, Nested};
 use super::repository::{State, is_repository};
 use super::submodule::Submodules;
 use crate::error::Result;
 use by_name::in_repository;
-pub(super) use by_name::sensitive;
 pub use by_name::{Planted, planted};
+pub(super) use by_name::{addresses, sensitive};
 pub(crate) use by_name::{matters, steps};
+use held_refs::HeldRefs;
+use hidden::{hides_files, without_marks};
 use look::{Was, is_module_part, leads_elsewhere, look, shadows_ref};
-use replaced::Replaced;
 
 /// Finds everything that a set of changes plants, also directories that git would take for a repository whatever they are called.
 #[derive(Clone, Debug, Default)]
@@ -34,18 +37,24 @@ pub struct Planting {
     finished: BTreeSet<VaultPath>,
     /// Files that git would take for refs, before those that people know by the same names.
     refs: BTreeSet<VaultPath>,
-    /// Objects that git would take for others.
-    replaced: Replaced,
+    /// Refs that do not move with the rest.
+    held_refs: HeldRefs,
+    /// Lists of files that git is told to overlook.
+    hides: BTreeSet<VaultPath>,
+    /// Indexes that tell git to overlook changes, with what they are without that.
+    marked: BTreeMap<VaultPath, Vec<u8>>,
     nested: Nested,
 }
 
 impl Planting {
-    /// Looks at the directories that something changed in; `main` is what the folders are.
+    /// Looks at the directories that something changed in; `main` is what the folders are. `counts` tells which files something on the host
+    /// runs or obeys; the flag is set for a symbolic link.
     pub fn of(
         changes: &[Change],
         objects: &Objects,
         [before, after, main]: [&Tree<'_>; 3],
         bindings: &[Binding],
+        counts: Counts<'_>,
     ) -> Result<Self> {
         let state = |tree| State { objects, tree };
         let (old, new) = (state(before), state(after));
@@ -99,13 +108,34 @@ impl Planting {
                 refs.insert(change.path.clone());
             }
         }
-        let replaced = Replaced::of(changes, old, new)?;
-        Ok(Self { repositories, gone, submodules, finished, refs, replaced, nested })
+        let held_refs = HeldRefs::of(changes, [old, new, state(main)], counts)?;
+        let (mut hides, mut marked) = (BTreeSet::new(), BTreeMap::new());
+        for change in changes {
+            if hides_files(change, state(main), new)? {
+                hides.insert(change.path.clone());
+            }
+            if let Some(plain) = without_marks(change, state(main), new)? {
+                marked.insert(change.path.clone(), plain);
+            }
+        }
+        Ok(Self {
+            repositories,
+            gone,
+            submodules,
+            finished,
+            refs,
+            held_refs,
+            hides,
+            marked,
+            nested,
+        })
     }
 
-    /// What a list of packed refs says without what is planted in it; nothing where nothing is.
-    pub fn packed_refs(&self, path: &VaultPath) -> Option<&[u8]> {
-        self.replaced.packed(path)
+    /// What a file says without what is planted in it, and what that is; nothing where nothing is. Lists of packed refs and indexes are
+    /// committed without it.
+    pub fn without_planted(&self, path: &VaultPath) -> Option<(&[u8], Planted)> {
+        let marked = || Some((self.marked.get(path)?.as_slice(), Planted::Hidden));
+        self.held_refs.packed(path).or_else(marked)
     }
 
     /// What a change to a path plants.
@@ -122,11 +152,17 @@ impl Planting {
             return Some(why);
         }
         let is_finished = self.finished.iter().any(|steps| path.is_within(steps));
-        if is_finished || self.nested.lets(path) || self.replaced.is_same(path) {
+        if is_finished || self.nested.lets(path) || self.held_refs.is_same(path) {
             return None;
         }
         if self.refs.contains(path) && matters(before, after) {
             return Some(Planted::Redirect);
+        }
+        if let Some(why) = self.held_refs.why(path) {
+            return Some(why);
+        }
+        if self.hides.contains(path) {
+            return Some(Planted::Hidden);
         }
         let named = planted(path, before, after).filter(|_| !self.submodules.lets(path));
         named.or_else(|| self.in_found(path, before, after))

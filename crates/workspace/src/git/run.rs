@@ -174,10 +174,15 @@ impl Git {
         if let Some(known) = self.overrides.get() {
             return Ok(known);
         }
+        let listed = self.settings()?;
+        Ok(self.overrides.get_or_init(|| Overrides::read(&listed)))
+    }
+
+    /// All settings, as `git config --list -z --show-scope` prints them.
+    pub(super) fn settings(&self) -> GitResult<Vec<u8>> {
         let arguments = ["config", "--list", "-z", "--show-scope"];
         let command = self.bare_command(&arguments)?;
-        let listed = succeeded(&arguments, self.run(command, &arguments, &[])?)?;
-        Ok(self.overrides.get_or_init(|| Overrides::read(&listed)))
+        succeeded(&arguments, self.run(command, &arguments, &[])?)
     }
 
     /// The one place where git is started from: nothing that a repository names runs with it.

@@ -20,7 +20,7 @@ use self::settings::{Settings, adds_only_submodules};
 pub use self::unrecorded::unrecorded_submodules;
 use super::git_file::{leads_to, on_host, resolved};
 use super::names::is_name;
-use super::planted::{Planted, sensitive};
+use super::planted::{Planted, addresses, sensitive};
 use super::repository::State;
 use crate::error::Result;
 
@@ -116,7 +116,8 @@ impl Look<'_> {
     fn is_harmless(&self, path: &VaultPath, entry: &Entry) -> bool {
         let inside = &path.names()[self.module.names().len()..];
         let [first, rest @ ..] = inside else { return true };
-        if !matches!(entry.kind(), EntryKind::File | EntryKind::Directory) {
+        let is_plain = matches!(entry.kind(), EntryKind::File | EntryKind::Directory);
+        if !is_plain || addresses(inside).is_some() {
             return false;
         }
         match sensitive(first, rest) {

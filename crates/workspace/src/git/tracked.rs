@@ -8,6 +8,7 @@ use offshoot_tree::VaultPath;
 
 use super::error::GitResult;
 use super::folder::GitFolder;
+use super::host_settings::HostSettings;
 use super::options::GitOptions;
 
 /// The files of folders that git tracks. Git is asked once for each folder, and only when the first question comes.
@@ -15,6 +16,7 @@ use super::options::GitOptions;
 pub struct TrackedPaths {
     options: GitOptions,
     folders: Vec<Tracked>,
+    settings: OnceCell<HostSettings>,
 }
 
 #[derive(Debug)]
@@ -28,7 +30,14 @@ impl TrackedPaths {
     /// Of folders, given by their places in the vault's tree and on the host.
     pub fn new(folders: Vec<(VaultPath, PathBuf)>, options: GitOptions) -> Self {
         let of = |(at, directory)| Tracked { at, directory, paths: OnceCell::new() };
-        Self { options, folders: folders.into_iter().map(of).collect() }
+        let folders = folders.into_iter().map(of).collect();
+        Self { options, folders, settings: OnceCell::new() }
+    }
+
+    /// What git obeys in the folders beside what the vault knows. It is asked when the first question comes.
+    pub fn settings(&self) -> &HostSettings {
+        let folders = || self.folders.iter().map(|folder| folder.directory.as_path());
+        self.settings.get_or_init(|| HostSettings::read(folders(), &self.options))
     }
 
     /// Whether git tracks the file at a path of the vault. Where there is no git, or it refuses to look, nothing is tracked: what is

@@ -1,23 +1,23 @@
 //! Which changes are to trusted files: those of the table, what links there lead to, and what settings of repositories name.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path};
 
-use offshoot_host::disk::bytes_path;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, Objects, VaultPath};
 use offshoot_vault::Binding;
 use serde_json::Value;
 
+use super::links::Links;
+use super::places::Places;
 use super::settings;
 use super::table::{Fit, TrustedFile, TrustedTable};
 use crate::error::Result;
-use crate::git::{State, matters, within_repository};
+use crate::git::{State, TrackedPaths, matters, within_repository};
 
-/// How many links are followed on the way to a file.
-const MOST_LINKS: usize = 8;
 /// What some editors put in front of a text, and package managers skip.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// So many files of settings are read of a repository: one may include others.
+const MOST_FILES: usize = 32;
 /// Longer files of settings are not read.
 const LONGEST: u64 = 1 << 20;
 
@@ -25,6 +25,7 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct TrustedFiles<'t> {
     table: &'t TrustedTable,
+    places: Places,
     /// Files that links and settings lead to.
     named: BTreeMap<VaultPath, &'static TrustedFile>,
     /// Directories of which everything counts.
@@ -33,22 +34,34 @@ pub(crate) struct TrustedFiles<'t> {
     harmless: BTreeSet<VaultPath>,
 }
 
+/// What links and settings are read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'s> {
+    /// The workspace and the main line.
+    pub(crate) states: [State<'s>; 2],
+    /// The git directory of the first folder.
+    pub(crate) shared: &'s VaultPath,
+    pub(crate) bindings: &'s [Binding],
+    /// The git of the folders, if there is one to be asked.
+    pub(crate) git: Option<&'s TrackedPaths>,
+}
+
 impl<'t> TrustedFiles<'t> {
-    /// Looks at the states that links and settings may be in: the workspace's and the main line's. `shared` is the git directory of the
-    /// first folder.
+    /// Looks for links and settings, which may make any file a trusted one.
     pub(crate) fn new(
         table: &'t TrustedTable,
         changes: &[Change],
-        states: [State<'_>; 2],
-        shared: &VaultPath,
-        bindings: &[Binding],
+        surroundings: &Surroundings<'_>,
     ) -> Result<Self> {
+        let Surroundings { states, shared, bindings, git } = *surroundings;
         let (named, directories) = (BTreeMap::new(), BTreeMap::new());
         let harmless = BTreeSet::new();
-        let mut files = Self { table, named, directories, harmless };
+        let places = Places::default();
+        let mut files = Self { table, places, named, directories, harmless };
         if changes.is_empty() {
             return Ok(files);
         }
+        let mut repositories = BTreeSet::from([VaultPath::top()]);
         let mut folders = BTreeSet::new();
         for change in changes {
             let mut above = change.path.parent();
@@ -65,18 +78,28 @@ impl<'t> TrustedFiles<'t> {
                 files.harmless.insert(change.path.clone());
             }
         }
+        let host = git.map(|git| git.settings().clone()).unwrap_or_default();
+        let places = Places::new(bindings, host.home);
         for state in states {
-            files.follow_links(state)?;
-            files.read_settings(state, shared, &VaultPath::top(), bindings)?;
+            files.read_settings(state, shared, &VaultPath::top(), &places)?;
             for folder in folders.iter().filter(|folder| !folder.is_top()) {
                 if within_repository(folder).is_none()
                     && state.tree.get(&folder.join(b".git"))?.is_some()
                 {
                     let repository = state.repository_at(folder)?;
-                    files.read_settings(state, &repository, folder, bindings)?;
+                    files.read_settings(state, &repository, folder, &places)?;
+                    repositories.insert(folder.clone());
                 }
             }
         }
+        for (key, value) in &host.pairs {
+            // Git has already read what is included there.
+            for folder in repositories.iter().filter(|_| !key.starts_with("include")) {
+                files.name(key, value, folder, &places);
+            }
+        }
+        files.follow_links(&Links::of(states[1], changes, &places)?);
+        files.places = places;
         Ok(files)
     }
 
@@ -98,58 +121,91 @@ impl<'t> TrustedFiles<'t> {
         }
         let mut directories = self.directories.iter();
         let within = || Some(*directories.find(|(directory, _)| path.is_within(directory))?.1);
-        self.named.get(path).copied().or_else(within)
+        let leaves = || {
+            let Some(Body::Symlink { target }) = after.map(|entry| &entry.body) else {
+                return None;
+            };
+            let from = path.parent().unwrap_or_else(VaultPath::top);
+            self.places.leaves(&from, target).then(|| self.table.leaving_link())
+        };
+        self.named.get(path).copied().or_else(within).or_else(leaves)
     }
 
-    /// What a trusted name at the top leads to is trusted as well.
-    fn follow_links(&mut self, state: State<'_>) -> Result<()> {
-        for (way, file) in self.table.ways() {
-            let mut at = way;
-            for _ in 0..MOST_LINKS {
-                let Some(Entry { body: Body::Symlink { target }, .. }) = state.tree.get(&at)?
-                else {
-                    break;
-                };
-                let from = at.parent().unwrap_or_else(VaultPath::top);
-                let Some(next) = resolved(&from, bytes_path(&target)) else { break };
-                if next.is_top() {
-                    break;
-                }
-                self.directories.insert(next.clone(), file);
-                at = next;
+    /// What is reached through links by a trusted name, or by what a setting names, is trusted as well. So is what links of git directories
+    /// lead to, such as hooks that are kept among the sources.
+    fn follow_links(&mut self, links: &Links) {
+        let mut start: Vec<(VaultPath, &'static TrustedFile)> = Vec::new();
+        for path in links.paths() {
+            let of_table = self.table.fit(path).map(|fit| match fit {
+                Fit::File(file) | Fit::Above(file) => file,
+            });
+            let of_git = || is_obeyed_by_git(path).then(|| self.table.git_link());
+            start.extend(of_table.or_else(of_git).map(|file| (path.clone(), file)));
+        }
+        let named = self.named.iter().chain(&self.directories);
+        start.extend(named.map(|(path, file)| (path.clone(), *file)));
+        for (path, file) in start {
+            for reached in links.reached(&path) {
+                self.directories.entry(reached).or_insert(file);
             }
         }
-        Ok(())
     }
 
-    /// Adds what the settings of a repository name, as seen from its working tree.
+    /// Adds what the settings of a repository name, as seen from its working tree, with those that they include.
     fn read_settings(
         &mut self,
         state: State<'_>,
         repository: &VaultPath,
         folder: &VaultPath,
-        bindings: &[Binding],
+        places: &Places,
     ) -> Result<()> {
-        for name in [&b"config"[..], b"config.worktree"] {
-            let text = state.file(&repository.join(name))?.unwrap_or_default();
+        let names = [&b"config"[..], b"config.worktree"];
+        let mut files: Vec<VaultPath> = names.iter().map(|name| repository.join(name)).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(file) = files.pop().filter(|_| seen.len() < MOST_FILES) {
+            if !seen.insert(file.clone()) {
+                continue;
+            }
+            let text = state.file(&file)?.unwrap_or_default();
+            let at = file.parent().unwrap_or_else(VaultPath::top);
             for (key, value) in settings::read(&text) {
-                let Some(setting) = self.table.setting(&key) else { continue };
                 // Includes are found from the file that has them, and all else from the working tree.
-                let from = if key.starts_with("include") { repository } else { folder };
-                let words = match setting.directory {
-                    true => vec![value.as_str()],
-                    false => words(&value),
-                };
-                for path in words.into_iter().filter_map(|word| place(from, word, bindings)) {
-                    match setting.directory {
-                        true => self.directories.insert(path, setting.file),
-                        false => self.named.insert(path, setting.file),
-                    };
-                }
+                let is_include = key.starts_with("include");
+                let found = self.name(&key, &value, if is_include { &at } else { folder }, places);
+                files.extend(found.into_iter().filter(|_| is_include));
             }
         }
         Ok(())
     }
+
+    /// Adds the files that a setting names. Gives them.
+    fn name(
+        &mut self,
+        key: &str,
+        value: &str,
+        from: &VaultPath,
+        places: &Places,
+    ) -> Vec<VaultPath> {
+        let Some(setting) = self.table.setting(key) else { return Vec::new() };
+        let words = if setting.directory { vec![value] } else { words(value) };
+        let paths: Vec<VaultPath> =
+            words.into_iter().filter_map(|word| places.of_word(from, word)).collect();
+        for path in &paths {
+            match setting.directory {
+                true => self.directories.insert(path.clone(), setting.file),
+                false => self.named.insert(path.clone(), setting.file),
+            };
+        }
+        paths
+    }
+}
+
+/// Whether a link of a git directory leads to something that git runs or obeys. Objects and refs are neither.
+fn is_obeyed_by_git(path: &VaultPath) -> bool {
+    let stores = [&b"objects"[..], b"refs", b"logs"];
+    within_repository(path)
+        .and_then(<[_]>::first)
+        .is_some_and(|first| !stores.contains(&first.as_slice()))
 }
 
 /// Whether a file of settings gets nothing new but those of these keys. One that is no file, or too large, may get anything.
@@ -198,34 +254,9 @@ fn words<'w>(command: &'w str) -> Vec<&'w str> {
     let ends = |c: char| c.is_whitespace() || "!\"'`;|&()<>=".contains(c);
     let words = command.split(ends).filter(|word| word.contains(['/', '.']));
     let path = |word: &'w str| match word.strip_prefix('$') {
+        Some(home) if home.starts_with("HOME/") || home.starts_with("{HOME}/") => Some(word),
         Some(variable) => variable.split_once('/').map(|(_, path)| path),
         None => Some(word),
     };
     words.filter_map(path).collect()
-}
-
-/// Where in the vault a path lies that is written in a file: from a directory, or from the top of the host.
-fn place(from: &VaultPath, word: &str, bindings: &[Binding]) -> Option<VaultPath> {
-    let path = Path::new(word);
-    let in_folder = bindings
-        .iter()
-        .find_map(|binding| resolved(&binding.at(), path.strip_prefix(binding.host_path()).ok()?));
-    // Behind a substitution an absolute path is one from the working tree.
-    let found = in_folder.or_else(|| resolved(from, path.strip_prefix("/").unwrap_or(path)));
-    found.filter(|path| !path.is_top())
-}
-
-/// A path as seen from a directory; nothing where it leads out of the vault.
-fn resolved(from: &VaultPath, path: &Path) -> Option<VaultPath> {
-    use std::os::unix::ffi::OsStrExt;
-    let mut at = from.clone();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => at = at.parent()?,
-            Component::Normal(name) => at = at.join(name.as_bytes()),
-            Component::RootDir | Component::Prefix(_) => return None,
-        }
-    }
-    Some(at)
 }

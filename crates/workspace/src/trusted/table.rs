@@ -65,6 +65,8 @@ struct Pattern {
 struct Source {
     file: Vec<FileRow>,
     setting: Vec<SettingRow>,
+    git_link: FileRow,
+    leaving_link: FileRow,
 }
 
 #[derive(Deserialize)]
@@ -95,6 +97,8 @@ struct SettingRow {
 struct Rows {
     files: Vec<TrustedFile>,
     settings: Vec<(TrustedFile, bool)>,
+    git_link: TrustedFile,
+    leaving_link: TrustedFile,
 }
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
@@ -111,7 +115,12 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
         let row = TrustedFile { pattern, by, kind, why, harmless: Vec::new(), json: Vec::new() };
         keys.into_iter().map(move |pattern| (TrustedFile { pattern, ..row.clone() }, directory))
     });
-    Rows { files: files.collect(), settings: settings.collect() }
+    let nameless = |row: FileRow| {
+        let FileRow { patterns, by, kind, why, harmless, json } = row;
+        TrustedFile { pattern: patterns.concat(), by, kind, why, harmless, json }
+    };
+    let (git_link, leaving_link) = (nameless(source.git_link), nameless(source.leaving_link));
+    Rows { files: files.collect(), settings: settings.collect(), git_link, leaving_link }
 });
 
 static BUILT_IN: LazyLock<TrustedTable> = LazyLock::new(|| TrustedTable::without(&[]));
@@ -169,16 +178,23 @@ impl TrustedTable {
         self.settings.get(key).or_else(any).copied()
     }
 
-    /// The paths from the top that lead to files by names alone, and what they lead to.
-    pub(super) fn ways(&self) -> impl Iterator<Item = (VaultPath, &'static TrustedFile)> + '_ {
-        self.files.iter().flat_map(|pattern| {
-            let plain = pattern.file.pattern.trim_end_matches("/**").split('/');
-            let plain = plain.take_while(|name| !name.contains('*'));
-            plain.scan(VaultPath::top(), |at, name| {
-                *at = at.join(name.as_bytes());
-                Some((at.clone(), pattern.file))
-            })
-        })
+    /// Whether a path is that of such a file, or a link on the way to one.
+    pub(crate) fn counts(&self, path: &VaultPath, is_link: bool) -> bool {
+        match self.fit(path) {
+            Some(Fit::File(_)) => true,
+            Some(Fit::Above(_)) => is_link,
+            None => false,
+        }
+    }
+
+    /// A link that leads out of the folders.
+    pub(super) fn leaving_link(&self) -> &'static TrustedFile {
+        &ROWS.leaving_link
+    }
+
+    /// What a link of a git directory leads to.
+    pub(super) fn git_link(&self) -> &'static TrustedFile {
+        &ROWS.git_link
     }
 
     fn add(&mut self, pattern: Pattern) {

@@ -45,7 +45,8 @@ impl<'v> Lister<'v> {
             return Ok(0);
         }
         let is_tracked = |path: &VaultPath| Ok(self.tracked.has(path));
-        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+        let selection =
+            Selection { tracked: &is_tracked, git: Some(&self.tracked), ..Selection::default() };
         let selection = selection.in_folders(&self.bindings);
         let changes = diff::compare(objects, &base, &tip)?;
         let held = held_back(vault, &states, &selection, &changes)?;

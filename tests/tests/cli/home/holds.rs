@@ -89,19 +89,55 @@ fn set_user_bits_stay() {
         "cp /bin/true tool; chmod 6755 tool; chmod 4711 known; mkdir d; chmod 2775 d; touch d/x",
     );
     let document = place.json(&["commit", "-w", "work"]);
-    assert_eq!(held(&document), named(&[("/tool", "setuid")]));
+    assert_eq!(held(&document), named(&[("/d", "setuid"), ("/tool", "setuid")]));
     let mode = |path: &str| {
         fs::metadata(place.project().join(path)).unwrap().permissions().mode() & 0o7777
     };
-    assert_eq!((mode("tool"), mode("known"), mode("d")), (0o755, 0o4711, 0o2775));
+    assert_eq!((mode("tool"), mode("known"), mode("d")), (0o755, 0o4711, 0o755));
     assert_captured(&place);
     // Bits that were there stand on other bytes now.
     run(&place, "echo 2 >known; chmod 4711 known");
     let document = place.json(&["commit", "-w", "work"]);
-    assert_eq!(held(&document), named(&[("/known", "setuid"), ("/tool", "setuid")]));
+    let all = [("/d", "setuid"), ("/known", "setuid"), ("/tool", "setuid")];
+    assert_eq!(held(&document), named(&all));
     assert_eq!((read(&place, "known"), mode("known")), ("2\n".to_owned(), 0o711));
     place.ok(["commit", "-w", "work", "--allow", "setuid"]);
-    assert_eq!((mode("tool"), mode("known")), (0o6755, 0o4711));
+    assert_eq!((mode("tool"), mode("known"), mode("d")), (0o6755, 0o4711, 0o2775));
+}
+
+/// Nobody else gets rights in the folder by a commit: neither to write, nor to read what was closed.
+#[test]
+fn modes_that_open_the_folder_stay() {
+    let place = lines();
+    place.write("secret", "1");
+    place.write("dir/x", "1");
+    let set = |path: &str, mode: u32| {
+        fs::set_permissions(place.project().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("secret", 0o600);
+    set("dir", 0o755);
+    set("", 0o700);
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        "chmod 777 . secret dir; mkdir -m 2777 new; echo >new/f; chmod 666 new/f; mkdir -m 777 empty; chmod g+s dir",
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    let all = ["/", "/dir", "/empty", "/new", "/new/f", "/secret"].map(|path| (path, "setuid"));
+    assert_eq!(held(&document), named(&all));
+    let mode = |path: &str| {
+        fs::metadata(place.project().join(path)).unwrap().permissions().mode() & 0o7777
+    };
+    assert_eq!((mode(""), mode("secret"), mode("dir")), (0o700, 0o700, 0o755));
+    assert_eq!((mode("new"), mode("new/f"), mode("empty")), (0o755, 0o644, 0o755));
+    assert_captured(&place);
+    let said = place.ok(["status", "-w", "work"]);
+    assert!(said.contains("/secret"), "{said}");
+    place.ok(["commit", "-w", "work", "--take", "secret", "--take", "new"]);
+    assert_eq!((mode("secret"), mode("new"), mode("dir")), (0o777, 0o2777, 0o755));
+    place.ok(["commit", "-w", "work", "--allow", "setuid"]);
+    assert_eq!((mode(""), mode("dir"), mode("empty")), (0o777, 0o2777, 0o777));
 }
 
 #[test]

@@ -170,6 +170,106 @@ fn links_do_not_lead_around() {
     assert!(!place.project().join(".claude/settings.json").exists());
 }
 
+/// Whatever a trusted name reaches through links of the folder is trusted: at any depth, over several links, by paths from the top of the
+/// host, and from git's own directory.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_links_of_the_folder_reach_stays() {
+    let place = lines();
+    let reached = [
+        "shared/vscode/tasks.json",
+        "scripts/absolute.sh",
+        "conf/tasks.json",
+        "claude/commands/a.md",
+        "s2/push.sh",
+        "chain/end",
+        "scripts/pre-commit.sh",
+        "scripts/info/attributes",
+        "around/env.sh",
+    ];
+    reached.iter().for_each(|path| place.write(path, "mine\n"));
+    place.write("scripts/other.sh", "mine\n");
+    place.write(".git/HEAD", "ref: refs/heads/main\n");
+    place.write(".git/hooks/x.sample", "no hook\n");
+    let top = place.project().to_owned();
+    let name = top.file_name().unwrap().to_str().unwrap();
+    for (link, target) in [
+        ("pkg/.vscode", "../shared/vscode".to_owned()),
+        ("pkg/.envrc", top.join("scripts/absolute.sh").to_str().unwrap().to_owned()),
+        (".zed/tasks.json", "../conf/tasks.json".to_owned()),
+        (".claude/commands", "../claude/commands".to_owned()),
+        (".husky/pre-push", "../s2/push.sh".to_owned()),
+        (".tool-versions", "chain/one/end".to_owned()),
+        ("chain/one", "two".to_owned()),
+        ("chain/two", ".".to_owned()),
+        (".git/hooks/pre-commit", "../../scripts/pre-commit.sh".to_owned()),
+        (".git/info", "../scripts/info".to_owned()),
+        (".env", format!("../{name}/around/env.sh")),
+    ] {
+        let link = top.join(link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(target, link).unwrap();
+    }
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        &format!("for f in {} scripts/other.sh; do echo evil >>$f; done", reached.join(" ")),
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    let held = trusted(&document, "held");
+    for path in reached {
+        assert!(held.contains(&format!("/{path}")), "{path}: {held:?}");
+        assert_eq!(read(&place, path), "mine\n", "{path}");
+    }
+    assert_eq!(read(&place, "scripts/other.sh"), "mine\nevil\n");
+    place.ok(["commit", "-w", "work", "--take", "scripts/pre-commit.sh"]);
+    assert_eq!(read(&place, "scripts/pre-commit.sh"), "mine\nevil\n");
+}
+
+/// New links that leave the folder are named, and stay until somebody takes them.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn links_that_leave_the_folder_stay() {
+    let place = project(&[("src/a", "1\n")]);
+    let inside = place.project().join("src/a");
+    run(
+        &place,
+        &format!(
+            "ln -s /etc/passwd out; mkdir d; ln -s ../.. d/up; ln -s ../src d/in; ln -s gone d/nowhere; ln -s {} d/here",
+            inside.display()
+        ),
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(trusted(&document, "held"), ["/d/up", "/out"]);
+    let at = |path: &str| place.project().join(path).symlink_metadata().is_ok();
+    assert!(at("d/in") && at("d/nowhere") && at("d/here") && !at("out") && !at("d/up"));
+    place.ok(["commit", "-w", "work", "--take", "out"]);
+    assert!(at("out"));
+}
+
+/// A directory of hooks that is a link, and links that lead into themselves.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_linked_directory_of_hooks_stays() {
+    let place = lines();
+    place.write("scripts/hooks/pre-commit", "mine\n");
+    place.write(".git/HEAD", "ref: refs/heads/main\n");
+    symlink("../scripts/hooks", place.project().join(".git/hooks")).unwrap();
+    symlink("loop", place.project().join("loop")).unwrap();
+    symlink("loop/x", place.project().join(".envrc")).unwrap();
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        "echo evil >>scripts/hooks/pre-commit; echo evil >scripts/hooks/post-merge; echo 2 >plain",
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    let held = ["/scripts/hooks/post-merge", "/scripts/hooks/pre-commit"];
+    assert_eq!(trusted(&document, "held"), held);
+    assert_eq!(read(&place, "plain"), "2\n");
+}
+
 /// Rules and settings of Offshoot itself never come unsaid, whatever is done to them.
 #[needs(Overlay, UserNamespace)]
 #[test]

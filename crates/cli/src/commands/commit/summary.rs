@@ -118,7 +118,8 @@ pub(crate) fn held(
     mut noise: Option<&mut Noise<'_>>,
 ) -> Result<String> {
     let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<&Change>)> = BTreeMap::new();
-    for held in held.iter().filter(|held| is_shown(&held.change)) {
+    let is_shown = |held: &&Held| held.reason == HeldReason::Setuid || is_shown(&held.change);
+    for held in held.iter().filter(is_shown) {
         let known = by_reason.entry((held.reason.word().as_str(), why(held.reason)));
         let (_, changes) = known.or_insert_with(|| (held.reason, Vec::new()));
         changes.push(&held.change);
@@ -151,12 +152,20 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Ignored => "ignored by .gitignore",
         HeldReason::Excluded => "kept out of the vault by .offshootignore or by its name",
         HeldReason::IgnoreFile => "Offshoot would refuse it in the folder",
-        HeldReason::Setuid => "setuid or setgid bits",
+        HeldReason::Setuid => "modes that give others more rights, such as setuid or write access",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
         HeldReason::Git(Planted::Newer) => "the folder has newer work in this working tree",
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
+        HeldReason::Git(Planted::TrustedRef) => {
+            "switching to it brings files that this machine would run or obey"
+        }
+        HeldReason::Git(Planted::RemoteRef) => {
+            "only a fetch on this machine says what a remote has"
+        }
+        HeldReason::Git(Planted::MovedTag) => "a tag that was moved",
+        HeldReason::Git(Planted::Hidden) => "it hides changes from git status",
         HeldReason::Git(_) => OBEYED,
         HeldReason::Trusted(_) => "something on this machine would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",

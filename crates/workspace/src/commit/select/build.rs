@@ -96,7 +96,7 @@ impl Builder<'_> {
             if was_directory || dir.entries > 0 {
                 return Ok(());
             }
-            let empty = self.editor.empty_directory(after.meta.clone())?;
+            let empty = self.editor.empty_directory(entry.meta)?;
             return self.place(path, empty);
         }
         if self.editor.get(path)?.is_some_and(|now| now.directory().is_some())
@@ -136,13 +136,17 @@ impl Builder<'_> {
             if let (Some(_), Some(reason)) = (&now, held.filter(|r| *r != HeldReason::NotAsked)) {
                 return Ok(Some(reason));
             }
-            let meta = self.workspace.get(&at)?.map_or_else(Meta::default, |entry| entry.meta);
+            let meta = match self.decisions.get(&at) {
+                Some(Decision::Instead(entry, _)) => entry.meta.clone(),
+                _ => self.workspace.get(&at)?.map_or_else(Meta::default, |entry| entry.meta),
+            };
             let empty = self.editor.empty_directory(meta)?;
             if now.is_none() {
                 self.renamed_in.insert(inside);
             }
             self.editor.put(&at, empty)?;
-            self.held.remove(&at);
+            // Only a mode stays of a directory that is made.
+            self.held.retain(|held, reason| *held != at || *reason == HeldReason::Setuid);
         }
         Ok(None)
     }
@@ -155,7 +159,7 @@ impl Builder<'_> {
         let Self { vault, editor, workspace, decisions, held, mut renamed_in } = self;
         let root = store_edited(vault, editor)?;
         let taken: BTreeSet<VaultPath> = changes
-            .filter(|change| decisions.get(&change.path) == Some(&Decision::Take))
+            .filter(|change| !matches!(decisions.get(&change.path), None | Some(Decision::Hold(_))))
             .filter(|change| changes_directory(change))
             .map(|change| change.path.clone())
             .collect();
@@ -170,10 +174,10 @@ impl Builder<'_> {
             if entry.directory().is_none() || wanted.directory().is_none() {
                 continue;
             }
-            let whole = decisions.get(path) == Some(&Decision::Take);
-            entry.meta = match whole {
-                true => wanted.meta,
-                false => Meta { mtime: wanted.meta.mtime, ..entry.meta },
+            entry.meta = match decisions.get(path) {
+                Some(Decision::Take) => wanted.meta,
+                Some(Decision::Instead(instead, _)) => instead.meta.clone(),
+                _ => Meta { mtime: wanted.meta.mtime, ..entry.meta },
             };
             editor.put(path, entry)?;
         }

@@ -7,15 +7,13 @@ use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
 use offshoot_vault::{Binding, IGNORE_FILE, Vault, bound_path, is_staging};
 
 use super::held::HeldReason;
+use super::modes;
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
 use crate::error::Result;
 use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
-use crate::trusted::TrustedFiles;
-
-/// The bits that make a program run as its owner or group.
-const SET_ID: u16 = 0o6000;
+use crate::trusted::{Surroundings, TrustedFiles};
 
 /// What becomes of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +40,8 @@ pub(super) struct Decider<'d> {
     /// The workspace and the main line, and which further working trees lie in a folder that is ignored.
     states: [RootId; 2],
     ignored_worktrees: BTreeMap<VaultPath, bool>,
+    /// What this process takes from the modes of files that it makes.
+    umask: u16,
 }
 
 impl<'d> Decider<'d> {
@@ -66,10 +66,16 @@ impl<'d> Decider<'d> {
             true => None,
             false => Some(IgnoreRules::never(objects, &never)?),
         };
-        let planting = Planting::of(changes, objects, [&before, &after, &main], &bindings)?;
+        let trees = [&before, &after, &main];
+        let allowed = selection.allow.trusted;
+        let counts =
+            |path: &VaultPath, is_link| !allowed && selection.trusted.counts(path, is_link);
+        let planting = Planting::of(changes, objects, trees, &bindings, &counts)?;
         let states_of = [&after, &main].map(|tree| State { objects, tree });
         let shared = checkouts.shared();
-        let trusted = TrustedFiles::new(selection.trusted, changes, states_of, shared, &bindings)?;
+        let git = selection.git;
+        let around = Surroundings { states: states_of, shared, bindings: &bindings, git };
+        let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
@@ -84,6 +90,7 @@ impl<'d> Decider<'d> {
             bound,
             states,
             ignored_worktrees,
+            umask: modes::umask(),
         })
     }
 
@@ -116,11 +123,10 @@ impl<'d> Decider<'d> {
         if let Some(planted) = planted.filter(|planted| !allowed(planted)) {
             return Ok(Decision::Hold(HeldReason::Git(planted)));
         }
-        if let Some(text) = self.planting.packed_refs(path).filter(|_| !allow_git)
+        if let Some((text, planted)) = self.planting.without_planted(path).filter(|_| !allow_git)
             && let Some(entry) = self.with_content(change, text)?
         {
-            let reason = HeldReason::Git(Planted::Replacement);
-            return Ok(Decision::Instead(Box::new(entry), reason));
+            return Ok(Decision::Instead(Box::new(entry), HeldReason::Git(planted)));
         }
         if !selection.ignored && self.is_ignored(change)? {
             return Ok(Decision::Hold(HeldReason::Ignored));
@@ -141,7 +147,7 @@ impl<'d> Decider<'d> {
                 chosen
             }
         };
-        Ok(self.without_set_id(change, chosen, selection.allow.setuid || taken))
+        self.with_allowed_mode(change, chosen, selection.allow.setuid || taken)
     }
 
     /// Whether a path belongs to a folder that the vault is not bound to any more.
@@ -212,26 +218,42 @@ impl<'d> Decider<'d> {
         Ok(Some(Entry { group: None, body, ..after.clone() }))
     }
 
-    /// Takes away what would run a program with somebody else's rights: bits that are new, or that stand on new bytes.
-    fn without_set_id(&self, change: &Change, chosen: Option<Entry>, allowed: bool) -> Decision {
+    /// Takes away what would give others more rights: to run a program with somebody else's, to write what they could not, or to read what was
+    /// closed to them.
+    fn with_allowed_mode(
+        &self,
+        change: &Change,
+        chosen: Option<Entry>,
+        allowed: bool,
+    ) -> Result<Decision> {
         let left = chosen.as_ref().map(|_| HeldReason::Left);
         let Some(entry) = chosen.as_ref().or(change.after.as_deref()) else {
-            return Decision::Take;
+            return Ok(Decision::Take);
         };
-        let had = match &change.before {
-            Some(before) if before.same_content(entry) => before.meta.mode & SET_ID,
-            _ => 0,
-        };
-        let gained = entry.meta.mode & SET_ID & !had;
-        let is_file = entry.kind() == EntryKind::File;
-        if gained != 0 && is_file && !allowed {
+        let inside = self.directory_of(&change.path)?;
+        let mode = modes::allowed(entry, change.before.as_deref(), inside.as_ref(), self.umask);
+        if mode != entry.meta.mode && !allowed {
             let mut entry = entry.clone();
-            entry.meta.mode &= !gained;
-            return Decision::Instead(Box::new(entry), HeldReason::Setuid);
+            entry.meta.mode = mode;
+            return Ok(Decision::Instead(Box::new(entry), HeldReason::Setuid));
         }
-        match (chosen, left) {
+        Ok(match (chosen, left) {
             (Some(entry), Some(reason)) => Decision::Instead(Box::new(entry), reason),
             _ => Decision::Take,
+        })
+    }
+
+    /// The directory of the main line that a path lies in; where that is new, the one that it lies in.
+    fn directory_of(&self, path: &VaultPath) -> Result<Option<Entry>> {
+        let [_, main] = &self.states;
+        let tree = Tree::open(self.vault.objects()?, main)?;
+        let mut above = path.parent();
+        while let Some(directory) = above {
+            if let Some(entry) = tree.get(&directory)? {
+                return Ok(Some(entry));
+            }
+            above = directory.parent();
         }
+        Ok(None)
     }
 }

@@ -81,9 +81,15 @@ pub struct Held {
 impl Held {
     /// Only a part of the change stays, such as its mode, and the rest is committed.
     pub fn is_partial(&self) -> bool {
-        let is_list = self.change.path.name() == Some(b"packed-refs");
+        let is_rewritten = matches!(self.change.path.name(), Some(b"packed-refs" | b"index"));
         match self.reason {
-            HeldReason::Git(Planted::Replacement) => is_list,
+            HeldReason::Git(
+                Planted::Replacement
+                | Planted::TrustedRef
+                | Planted::RemoteRef
+                | Planted::MovedTag
+                | Planted::Hidden,
+            ) => is_rewritten,
             reason => reason == HeldReason::Setuid,
         }
     }

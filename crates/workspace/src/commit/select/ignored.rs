@@ -36,8 +36,8 @@ pub(in crate::commit) fn seen_by_workspace(
     let selection = Selection { tracked, ..Selection::default() };
     let selection = selection.in_folders(&vault.bindings()?);
     let held = held_back(vault, states, &selection, &changes)?;
-    let (unmatched, parts_of_git) = (Vec::new(), Vec::new());
-    Selected { root: base, held, unmatched, parts_of_git }.without_ignored(vault, &main)
+    let (staged, unmatched, parts_of_git) = (Vec::new(), Vec::new(), Vec::new());
+    Selected { root: base, held, staged, unmatched, parts_of_git }.without_ignored(vault, &main)
 }
 
 impl Selected {

@@ -1,6 +1,6 @@
 //! What of a workspace is committed.
 
-use offshoot_tree::RootId;
+use offshoot_tree::{RootId, VaultPath};
 
 use super::held::{Held, HeldReason};
 use crate::git::{HeldBackCheckouts, Planted, steps, worktree_of};
@@ -12,6 +12,8 @@ pub struct Selected {
     pub root: RootId,
     /// What stays in the workspace.
     pub held: Vec<Held>,
+    /// Files that the workspace has in the index of git, that something on the host runs or obeys, and that nobody took.
+    pub staged: Vec<VaultPath>,
     /// Options that name what has not changed: `--only PATH`, `--take PATH`.
     pub unmatched: Vec<String>,
     /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which is committed as a whole or not at all.

@@ -6,6 +6,7 @@ use offshoot_tree::VaultPath;
 use offshoot_vault::Binding;
 
 use crate::error::Result;
+use crate::git::TrackedPaths;
 use crate::path_pattern::PathPattern;
 use crate::trusted::TrustedTable;
 
@@ -69,6 +70,8 @@ pub struct Selection<'a> {
     pub choices: BTreeMap<VaultPath, Choice>,
     /// Which paths git tracks: an ignored one that it tracks is committed. Only asked for ignored paths.
     pub tracked: Tracked<'a>,
+    /// The git of the folders, which is asked what it obeys on the host beside what the vault has; without it that does not count.
+    pub git: Option<&'a TrackedPaths>,
 }
 
 impl Default for Selection<'_> {
@@ -82,6 +85,7 @@ impl Default for Selection<'_> {
             trusted: TrustedTable::built_in(),
             choices: BTreeMap::new(),
             tracked: &|_| Ok(false),
+            git: None,
         }
     }
 }
@@ -98,7 +102,8 @@ impl Selection<'_> {
 
 impl std::fmt::Debug for Selection<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { only, exclude, ignored, allow, take, trusted: _, choices, tracked: _ } = self;
+        let Self { only, exclude, ignored, allow, take, trusted: _, choices, tracked: _, git: _ } =
+            self;
         f.debug_struct("Selection")
             .field("only", only)
             .field("exclude", exclude)

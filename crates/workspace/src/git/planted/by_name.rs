@@ -18,6 +18,14 @@ pub enum Planted {
     Redirect,
     /// An object that git takes in place of another one.
     Replacement,
+    /// A branch, a tag or a stash with files that something on the host runs or obeys.
+    TrustedRef,
+    /// A branch of a remote, which a fetch on the host moves.
+    RemoteRef,
+    /// A tag that names something else than before.
+    MovedTag,
+    /// What keeps git from showing that files changed.
+    Hidden,
     /// Steps that git goes on with when it is told to continue.
     Todo,
     /// A symbolic link inside of a repository.
@@ -43,6 +51,10 @@ impl Planted {
             Self::Attributes => "git attributes",
             Self::Redirect => "a place that git is sent to",
             Self::Replacement => "an object that git takes for another one",
+            Self::TrustedRef => "a ref with files that this machine would run or obey",
+            Self::RemoteRef => "a branch of a remote, which only a fetch on this machine moves",
+            Self::MovedTag => "a tag that was moved",
+            Self::Hidden => "something that hides changes from git status",
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
@@ -88,12 +100,32 @@ fn gitlink(before: Option<&Entry>, after: Option<&Entry>) -> Option<Planted> {
 /// What a path inside of a repository is to git; the repositories of modules and other working trees lie in it.
 pub(super) fn in_repository(inside: &[Vec<u8>], after: Option<&Entry>) -> Option<Planted> {
     let is_link = after.is_some_and(|entry| entry.kind() == EntryKind::Symlink);
+    if let Some(planted) = addresses(inside) {
+        return Some(planted);
+    }
     let inside = own_part(inside);
     let named = match inside {
         [] => None,
         [first, rest @ ..] => sensitive(first, rest),
     };
     named.or(is_link.then_some(Planted::Link))
+}
+
+/// Files that name remotes as git's settings do: git still looks for them where it did before its settings had them. Refs have the same names.
+pub(in crate::git) fn addresses(inside: &[Vec<u8>]) -> Option<Planted> {
+    let is_ref = |name: &Vec<u8>| is_name(name, "refs") || is_name(name, "logs");
+    match inside {
+        [kind, _, rest @ ..] if is_name(kind, "worktrees") => addresses(rest),
+        [kind, _, rest @ ..] if is_name(kind, "modules") => {
+            let end = rest.iter().position(is_ref).unwrap_or(rest.len());
+            (0..end).find_map(|at| addresses(&rest[at..]))
+        }
+        [first, _, ..] if is_name(first, "remotes") || is_name(first, "branches") => {
+            Some(Planted::Redirect)
+        }
+        [first, last] if is_name(first, "arc") && is_name(last, "config") => Some(Planted::Config),
+        _ => None,
+    }
 }
 
 /// The part of a path that is inside the innermost repository: below `modules/NAME`, where the name may have slashes, and
@@ -148,7 +180,9 @@ pub(in crate::git) fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Plante
     if is("info") && (below(&["attributes"]) || below(&["grafts"])) {
         return Some(Planted::Attributes);
     }
-    let objects =
-        is("objects") && (below(&["info", "alternates"]) || below(&["info", "http-alternates"]));
-    objects.then_some(Planted::Redirect)
+    let stores = [&["info", "alternates"][..], &["info", "http-alternates"]];
+    // A store of its own is a directory that has the same at its top.
+    let elsewhere = is("objects") && stores.iter().any(|names| below(names));
+    let of_store = is("info") && (below(&["alternates"]) || below(&["http-alternates"]));
+    (elsewhere || of_store).then_some(Planted::Redirect)
 }
