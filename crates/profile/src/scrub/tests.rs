@@ -121,7 +121,7 @@ fn what_only_says_where_a_credential_is_stays() {
         (".bashrc", "export PASSWORD_STORE_DIR=~/.password-store"),
         (".bashrc", "export PASSWORD_STORE_DIR=\"$HOME/.password-store\""),
         (".bashrc", "export GITHUB_TOKEN=$(gh auth token)"),
-        (".bashrc", "export GITHUB_TOKEN=\"$(op read \"op://work/github/token\")\""),
+        (".bashrc", "export GITHUB_TOKEN=\"$(op read \"op://team/github/token\")\""),
         (".bashrc", "export GITHUB_TOKEN=`gh auth token`"),
         (".bashrc", "export GITHUB_TOKEN=${GH_TOKEN:-}"),
         (".bashrc", "alias token='gh auth token'"),

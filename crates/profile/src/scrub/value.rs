@@ -30,7 +30,7 @@ pub(super) fn is_literal(value: &str, is_password: bool) -> bool {
 
 fn is_path(value: &str) -> bool {
     let starts = |start: &&str| value.starts_with(*start);
-    (["~/", "./", "../"].iter().any(|start| starts(&start)) || DIRECTORIES.iter().any(starts))
+    (["~/", "./", "../"].iter().any(starts) || DIRECTORIES.iter().any(starts))
         && !value.contains(char::is_whitespace)
 }
 
