@@ -197,7 +197,7 @@ fn what_would_hide_a_ref_is_held_back() {
         "git rev-parse HEAD > .git/keep; mkdir .git/deep; echo 'ref: refs/heads/main' > .git/deep/keep; git commit -q --allow-empty -m 0123456789012345678901234567890123456789",
     );
     let said = world.done(&["commit", "-w", "fix"]);
-    assert!(said.contains("stays: 2 files (git would run or obey it"), "{said}");
+    assert!(said.contains("stays: 2 files (git would run or obey them"), "{said}");
     assert!(!said.contains("EDITMSG"), "{said}");
     assert_eq!(
         world.ok(Side::Folder, "git log -1 --format=%s keep; git log -1 --format=%s deep/keep"),
