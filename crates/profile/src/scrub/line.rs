@@ -126,7 +126,14 @@ fn names(line: &str) -> impl Iterator<Item = (usize, usize)> {
 
 fn is_credential(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    NAMES.iter().any(|word| lower.contains(word)) || has_part(name, PARTS)
+    NAMES.iter().any(|word| lower.contains(word))
+        || has_part(name, PARTS)
+        || is_key_of_service(name)
+}
+
+/// Whether a name is that of a variable for a key: `STRIPE_KEY`.
+fn is_key_of_service(name: &str) -> bool {
+    name.ends_with("_KEY") && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
 fn is_password(name: &str) -> bool {
@@ -137,7 +144,11 @@ fn is_password(name: &str) -> bool {
 /// Whether a part of a name, as capitals and punctuation divide it, is one of these words.
 fn has_part(name: &str, words: &[&str]) -> bool {
     let lower = name.to_ascii_lowercase();
-    if HARMLESS.iter().any(|harmless| lower.ends_with(harmless) && !lower.ends_with("_pwd")) {
+    // The directory that a shell is in has a name of its own.
+    let is = |harmless: &str| {
+        lower == harmless || !harmless.ends_with("pwd") && lower.ends_with(harmless)
+    };
+    if HARMLESS.iter().any(|harmless| is(harmless)) {
         return false;
     }
     let mut parts = vec![String::new()];

@@ -180,3 +180,48 @@ fn of_what_a_shell_starts_with_assignments_go() {
     let text = "# don't\necho $((1 << 2)) \"it's\"\ncat <<'END'\nit's\nEND\nexport TOKEN=abcdef\n";
     assert_eq!(rest(".zshrc", text), text.replace("export TOKEN=abcdef", ":"));
 }
+
+/// No word of the table is in these values: it is the name, the form or the file that tells.
+#[test]
+fn credentials_are_told_by_their_names_and_forms() {
+    for (file, kept, line) in [
+        (".curlrc", "silent", "user = \"me:abc\""),
+        (".curlrc", "silent", "-u me:abc"),
+        (".npmrc", "save=true", "key=\"-----BEGIN PRIVATE KEY-----\\nabc\""),
+        (".gitconfig", "\tsmtpUser = me", "\tsmtpPass = abc"),
+        (".condarc", "auto_update_conda: false", "  - https://conda.test/t/abc/mine"),
+        (".bundle/config", "BUNDLE_JOBS: \"4\"", "BUNDLE_GEMS__HOST__TEST: \"me:abc\""),
+        ("gradle.properties", "org.gradle.caching=true", "nexusPwd=abc"),
+        ("config.toml", "retry = 1", "proxy = \"me:abc@proxy.test:3128\""),
+        ("config.toml", "monkey = 1", "STRIPE_KEY = \"abc\""),
+    ] {
+        let left = rest(file, &format!("{kept}\n{line}\n"));
+        // A value that may go on in other lines takes the whole file with it.
+        let whole = line.contains("BEGIN");
+        assert!(!left.contains("abc") && (whole || left.starts_with(kept)), "{line}: {left}");
+    }
+    for (file, text) in [
+        (".bashrc", "export GH_PAT=abc"),
+        (".yarnrc.yml", "npmAuthIdent: \"me:abc\""),
+        ("settings.xml", "<passphrase>abc</passphrase>"),
+        ("composer.json", "{\"github-oauth\": {\"github.com\": \"abc\"}}"),
+    ] {
+        assert!(!rest(file, text).contains("abc"), "{text}");
+    }
+}
+
+#[test]
+fn what_only_resembles_a_credential_stays() {
+    for (file, text) in [
+        (".bashrc", "PS1='\\u@\\h:\\w$ '; cd \"$OLDPWD\"; export LD_LIBRARY_PATH=$PWD/lib\n"),
+        (
+            ".gitconfig",
+            "[url \"git@host.test:\"]\n\tinsteadOf = host:\n[user]\n\tsigningkey = AB12\n",
+        ),
+        (".tmux.conf", "bind-key r source-file ~/.tmux.conf\n"),
+        (".vimrc", "let g:some_keymap = 1\n"),
+        ("gradle.properties", "systemProp.http.proxyHost=proxy.test\n"),
+    ] {
+        assert_eq!(scrub(file, text.as_bytes()), Scrubbed::Whole, "{text}");
+    }
+}
