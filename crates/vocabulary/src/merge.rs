@@ -41,7 +41,7 @@ words! {
         Excluded = "excluded",
         /// It is an `.offshootignore` that Offshoot would refuse in the folder: a link, a directory, too long, or with a line that is no pattern.
         IgnoreFile = "ignore-file",
-        /// It would run a program as somebody else.
+        /// Its mode gives others more rights: it would run as somebody else, or they could write or read what they could not.
         Setuid = "setuid",
         /// Git would run it, or something that it names.
         Git = "git",

@@ -110,30 +110,36 @@ fn set_user_bits_stay() {
 fn modes_that_open_the_folder_stay() {
     let place = lines();
     place.write("secret", "1");
+    place.write("pair", "1");
     place.write("dir/x", "1");
     let set = |path: &str, mode: u32| {
         fs::set_permissions(place.project().join(path), fs::Permissions::from_mode(mode)).unwrap();
     };
     set("secret", 0o600);
+    set("pair", 0o750);
     set("dir", 0o755);
     set("", 0o700);
     place.ok(["init"]);
     fork(&place, "work");
     run(
         &place,
-        "chmod 777 . secret dir; mkdir -m 2777 new; echo >new/f; chmod 666 new/f; mkdir -m 777 empty; chmod g+s dir",
+        "chmod 777 . secret dir; mkdir -m 2777 new; echo >new/f; chmod 666 new/f; mkdir -m 777 empty; chmod g+s dir; \
+         chmod 755 pair; ln pair pair2",
     );
     let document = place.json(&["commit", "-w", "work"]);
-    let all = ["/", "/dir", "/empty", "/new", "/new/f", "/secret"].map(|path| (path, "setuid"));
+    let all = ["/", "/dir", "/empty", "/new", "/new/f", "/pair", "/pair2", "/secret"];
+    let all = all.map(|path| (path, "setuid"));
     assert_eq!(held(&document), named(&all));
     let mode = |path: &str| {
         fs::metadata(place.project().join(path)).unwrap().permissions().mode() & 0o7777
     };
     assert_eq!((mode(""), mode("secret"), mode("dir")), (0o700, 0o700, 0o755));
     assert_eq!((mode("new"), mode("new/f"), mode("empty")), (0o755, 0o644, 0o755));
+    // Names of one file have one mode.
+    assert_eq!((mode("pair"), mode("pair2")), (0o750, 0o750));
     assert_captured(&place);
     let said = place.ok(["status", "-w", "work"]);
-    assert!(said.contains("/secret"), "{said}");
+    assert!(said.contains("8 files (modes that give others more rights"), "{said}");
     place.ok(["commit", "-w", "work", "--take", "secret", "--take", "new"]);
     assert_eq!((mode("secret"), mode("new"), mode("dir")), (0o777, 0o2777, 0o755));
     place.ok(["commit", "-w", "work", "--allow", "setuid"]);

@@ -20,7 +20,7 @@ fn changed() -> Place {
     place.write("-odd \n name", "odd");
     symlink("tool", place.project().join("link")).unwrap();
     fs::create_dir_all(place.project().join("empty/inner")).unwrap();
-    fs::set_permissions(place.project().join("tool"), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::set_permissions(place.project().join("tool"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(place.project().join("gone"), fs::Permissions::from_mode(0o711)).unwrap();
     for path in ["lines", "gone/deep/file", "dir/deep", "empty"] {
         let file = fs::File::open(place.project().join(path)).unwrap();
@@ -30,7 +30,7 @@ fn changed() -> Place {
     place.ok(["init"]);
     fork(&place, "work");
     let script = "sed -i s/^7$/seven/ lines; mv dir/deep/moved dir/elsewhere; rm -r gone; \
-        rm turned; mkdir turned; echo x >turned/x; rm -r folded; echo f >folded; chmod 755 tool; \
+        rm turned; mkdir turned; echo x >turned/x; rm -r folded; echo f >folded; chmod 750 tool; \
         rm link; ln -s other link; mkfifo pipe; rmdir empty/inner; chmod 700 empty; ln tool hard; \
         echo more >>'-odd \n name'; mkdir -p new/dir; echo n >new/dir/file";
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);

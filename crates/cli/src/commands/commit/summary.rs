@@ -164,7 +164,6 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::RemoteRef) => {
             "only a fetch on this machine says what a remote has"
         }
-        HeldReason::Git(Planted::MovedTag) => "a tag that was moved",
         HeldReason::Git(Planted::Hidden) => "it hides changes from git status",
         HeldReason::Git(_) => OBEYED,
         HeldReason::Trusted(_) => "something on this machine would run or obey it",

@@ -42,6 +42,8 @@ pub(super) struct Decider<'d> {
     ignored_worktrees: BTreeMap<VaultPath, bool>,
     /// What this process takes from the modes of files that it makes.
     umask: u16,
+    /// The modes that all names of one file may have, by what they share.
+    modes: BTreeMap<u64, u16>,
 }
 
 impl<'d> Decider<'d> {
@@ -79,7 +81,7 @@ impl<'d> Decider<'d> {
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
-        Ok(Self {
+        let mut decider = Self {
             vault,
             selection,
             rules,
@@ -91,7 +93,16 @@ impl<'d> Decider<'d> {
             states,
             ignored_worktrees,
             umask: modes::umask(),
-        })
+            modes: BTreeMap::new(),
+        };
+        for change in changes {
+            let Some(after) = change.after.as_deref() else { continue };
+            if let Some(group) = after.group {
+                let mode = decider.allowed_mode(change, after)?;
+                decider.modes.entry(group).and_modify(|all| *all &= mode).or_insert(mode);
+            }
+        }
+        Ok(decider)
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
@@ -230,8 +241,7 @@ impl<'d> Decider<'d> {
         let Some(entry) = chosen.as_ref().or(change.after.as_deref()) else {
             return Ok(Decision::Take);
         };
-        let inside = self.directory_of(&change.path)?;
-        let mode = modes::allowed(entry, change.before.as_deref(), inside.as_ref(), self.umask);
+        let mode = self.allowed_mode(change, entry)?;
         if mode != entry.meta.mode && !allowed {
             let mut entry = entry.clone();
             entry.meta.mode = mode;
@@ -241,6 +251,14 @@ impl<'d> Decider<'d> {
             (Some(entry), Some(reason)) => Decision::Instead(Box::new(entry), reason),
             _ => Decision::Take,
         })
+    }
+
+    /// The mode that an entry may have in the folder.
+    fn allowed_mode(&self, change: &Change, entry: &Entry) -> Result<u16> {
+        let inside = self.directory_of(&change.path)?;
+        let mode = modes::allowed(entry, change.before.as_deref(), inside.as_ref(), self.umask);
+        let all = entry.group.and_then(|group| self.modes.get(&group));
+        Ok(all.map_or(mode, |all| mode & all))
     }
 
     /// The directory of the main line that a path lies in; where that is new, the one that it lies in.

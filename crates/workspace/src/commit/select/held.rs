@@ -15,7 +15,7 @@ pub enum HeldReason {
     Excluded,
     /// It is an `.offshootignore` that nobody could use in the folder, which could not be captured then.
     IgnoreFile,
-    /// It would run a program as somebody else.
+    /// Its mode gives others more rights: it would run as somebody else, or they could write or read what they could not.
     Setuid,
     /// Git would run it, or something that it names.
     Git(Planted),
@@ -84,11 +84,7 @@ impl Held {
         let is_rewritten = matches!(self.change.path.name(), Some(b"packed-refs" | b"index"));
         match self.reason {
             HeldReason::Git(
-                Planted::Replacement
-                | Planted::TrustedRef
-                | Planted::RemoteRef
-                | Planted::MovedTag
-                | Planted::Hidden,
+                Planted::Replacement | Planted::TrustedRef | Planted::RemoteRef | Planted::Hidden,
             ) => is_rewritten,
             reason => reason == HeldReason::Setuid,
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Tree, VaultPath};
+use offshoot_tree::{Body, Tree, VaultPath};
 use offshoot_vault::Vault;
 
 use super::selection::Selection;
@@ -30,10 +30,10 @@ pub(super) fn staged(
         return Ok(Vec::new());
     }
     let objects = vault.objects()?;
-    let (main, after) =
-        (Tree::open(objects, &states.main)?, Tree::open(objects, &states.workspace)?);
+    let open = |root| Tree::open(objects, root);
+    let (base, main, after) = (open(&states.base)?, open(&states.main)?, open(&states.workspace)?);
     let state = |tree| State { objects, tree };
-    let (main, after) = (state(&main), state(&after));
+    let (base, main, after) = (state(&base), state(&main), state(&after));
     let first = main.repository_at(&VaultPath::top())?;
     for change in changes.iter().filter(is_index) {
         let Some(at) = change.path.parent() else { continue };
@@ -46,18 +46,40 @@ pub(super) fn staged(
             let bytes = state.file(&change.path)?;
             Ok(bytes.and_then(|bytes| parse_index(&bytes)).unwrap_or_default())
         };
-        let (known, new) = (read(main)?, read(after)?);
+        let (known, new) = ([read(base)?, read(main)?], read(after)?);
         for (key, entry) in &new {
-            let same = known
-                .get(key)
-                .is_some_and(|other| (&other.object, other.mode) == (&entry.object, entry.mode));
+            let is_same = |index: &Index| {
+                let other = index.get(key);
+                other
+                    .is_some_and(|other| (&other.object, other.mode) == (&entry.object, entry.mode))
+            };
+            if known.iter().any(is_same) {
+                continue;
+            }
             let path = key.0.split(|byte| *byte == b'/');
             let path = path.fold(top.clone(), |path, name| path.join(name));
             let is_taken = selection.take.iter().any(|pattern| pattern.matches(&path));
-            if !same && !is_taken && selection.trusted.counts(&path, entry.mode == LINK) {
+            // What is the same as the file is decided about with that.
+            if !is_taken
+                && selection.trusted.counts(&path, entry.mode == LINK)
+                && name_of(after, &path)?.as_ref() != Some(&entry.object)
+            {
                 found.insert(path);
             }
         }
     }
     Ok(found.into_iter().collect())
+}
+
+/// What git names the content of a file by, in the usual format.
+fn name_of(state: State<'_>, path: &VaultPath) -> Result<Option<Vec<u8>>> {
+    let bytes = match state.tree.get(path)?.map(|entry| entry.body) {
+        Some(Body::Symlink { target }) => Some(target),
+        _ => state.file(path)?,
+    };
+    Ok(bytes.map(|bytes| {
+        let mut sum = sha1_smol::Sha1::from(format!("blob {}\0", bytes.len()));
+        sum.update(&bytes);
+        sum.digest().bytes().to_vec()
+    }))
 }

@@ -61,9 +61,11 @@ impl<'a> Brought<'a> {
             return Ok(false);
         }
         let Some(tree) = tree_of(&self.workspace, commit)? else {
-            // A blob, or nothing that git could check out.
-            let read = self.workspace.read(commit)?;
-            return Ok(read.is_none_or(|(kind, _)| kind != Kind::Blob));
+            // A blob is nothing that git could check out, and a ref to what is not there does not come anyway.
+            return match self.workspace.read(commit)? {
+                Some((kind, _)) => Ok(kind != Kind::Blob),
+                None => self.workspace.has(commit),
+            };
         };
         let head = resolve(&self.refs, b"HEAD");
         let near = [before.map(<[u8]>::to_vec), head];

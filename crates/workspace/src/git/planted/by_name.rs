@@ -22,8 +22,6 @@ pub enum Planted {
     TrustedRef,
     /// A branch of a remote, which a fetch on the host moves.
     RemoteRef,
-    /// A tag that names something else than before.
-    MovedTag,
     /// What keeps git from showing that files changed.
     Hidden,
     /// Steps that git goes on with when it is told to continue.
@@ -53,7 +51,6 @@ impl Planted {
             Self::Replacement => "an object that git takes for another one",
             Self::TrustedRef => "a ref with files that this machine would run or obey",
             Self::RemoteRef => "a branch of a remote, which only a fetch on this machine moves",
-            Self::MovedTag => "a tag that was moved",
             Self::Hidden => "something that hides changes from git status",
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",

@@ -1,8 +1,7 @@
 //! Refs that do not move with the rest of a repository.
 //!
 //! `refs/replace/ID` names what stands in the place of the object ID, wherever git reads that. A branch, a tag or the stash may have files that
-//! something on the host runs or obeys: whoever switches to it has them. What a remote has is said by a fetch on the host, and a tag that
-//! moves tells people that they have something which they have not.
+//! something on the host runs or obeys: whoever switches to it has them. What a remote has is said by a fetch on the host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +17,6 @@ use crate::git::repository::{Refs, State, is_repository, led_over, path_of};
 /// How the names of replacements start.
 const REPLACE: &[u8] = b"refs/replace/";
 const REMOTES: &[u8] = b"refs/remotes/";
-const TAGS: &[u8] = b"refs/tags/";
 const STASH: &[u8] = b"refs/stash";
 
 /// The refs that a set of changes moves and that stay.
@@ -134,7 +132,6 @@ fn held(
         }
         let why = match () {
             () if name.starts_with(REMOTES) => Some(Planted::RemoteRef),
-            () if name.starts_with(TAGS) && was.is_some() => Some(Planted::MovedTag),
             () => brought.is_in(value, was.map(Vec::as_slice))?.then_some(Planted::TrustedRef),
         };
         names.extend(why.map(|why| (name.clone(), why)));
