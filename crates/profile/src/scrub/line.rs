@@ -197,6 +197,10 @@ fn value_after(syntax: Syntax, line: &str, (start, end): (usize, usize)) -> Opti
         None => return None,
     };
     let Some(quote) = value.chars().next().filter(|c| "\"'".contains(*c)) else {
+        // What is in brackets may be many lines long.
+        if value.starts_with(['{', '[']) && syntax != Syntax::Shell {
+            return Some(Value::Open);
+        }
         if syntax == Syntax::Code {
             return None;
         }
