@@ -15,6 +15,7 @@ mod guests;
 mod mounts;
 mod network;
 mod proc;
+mod processes;
 mod resolver;
 mod serve;
 mod sockets;

@@ -1,15 +1,11 @@
 //! Where there are no namespaces: the init is the parent of all that the command leaves behind, and has nothing else to hold them by.
 
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd};
-
 use rustix::event::{Timespec, poll};
-use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
 use super::mounts::Made;
+use super::processes::{Stat, each_process, number_of};
 use super::step::{Failure, Step, step};
-use super::watch;
 use crate::in_force::Findings;
 use crate::script::Script;
 use crate::sys;
@@ -58,9 +54,9 @@ fn signal_children(signal: i32) -> Result<(), Errno> {
     let own = rustix::process::getpid().as_raw_nonzero().get().unsigned_abs();
     each_process(&mut |proc, name| {
         let mut space = [0; 1024];
-        let stat = watch::Stat::read(proc, name, &mut space)?;
+        let stat = Stat::read(proc, name, &mut space)?;
         if stat.field(4)? == u64::from(own) {
-            let pid = watch::number_of(name)? as i32;
+            let pid = number_of(name)? as i32;
             sys::signal(pid, signal);
             if stat.field(5)? == u64::from(pid.unsigned_abs()) {
                 sys::signal(-pid, signal);
@@ -68,22 +64,4 @@ fn signal_children(signal: i32) -> Result<(), Errno> {
         }
         Some(())
     })
-}
-
-/// Looks at every process of `/proc`. Those that end meanwhile are left out.
-pub(super) fn each_process(
-    look: &mut dyn FnMut(BorrowedFd<'_>, &[u8]) -> Option<()>,
-) -> Result<(), Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let top = rustix::fs::open(c"/proc", flags, Mode::empty())?;
-    let mut space = [MaybeUninit::<u8>::uninit(); 4096];
-    let mut entries = RawDir::new(&top, &mut space);
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if name.first().is_some_and(u8::is_ascii_digit) {
-            let _has_ended = look(top.as_fd(), name).is_none();
-        }
-    }
-    Ok(())
 }

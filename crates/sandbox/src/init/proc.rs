@@ -12,7 +12,7 @@ use rustix::mount::{
 };
 
 use super::detached_mount::attach;
-use super::watch;
+use super::processes::number_of;
 use crate::sys;
 use offshoot_vocabulary::Demand;
 
@@ -48,7 +48,7 @@ pub(super) fn is_own() -> bool {
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     let mut space = [0; 16];
     let length = rustix::fs::readlinkat_raw(CWD, PROC_SELF, &mut space).unwrap_or(0);
-    let called = space.get(..length).and_then(watch::number_of);
+    let called = space.get(..length).and_then(number_of);
     called == Some(own.into()) && (called == Some(INIT) || parent.unsigned_abs() == 1)
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use offshoot_sandbox::{Bare, Files, Spec};
+use offshoot_sandbox::{Bare, Files, InForce, Spec};
 use tempfile::TempDir;
 
 use crate::error::{Result, ServiceError};
@@ -92,6 +92,12 @@ pub(super) fn move_to_files(spec: &mut Spec) {
         let directory = command.directory.clone();
         set(&mut command.environment, "PWD", &directory);
     }
+}
+
+/// What a command is usually kept from and was not, in a container that refuses what would do it.
+pub(super) fn unprotected(in_force: &InForce) -> Option<String> {
+    let gaps = in_force.gaps();
+    (!gaps.is_empty()).then(|| format!("not protected in this container: {}", gaps.join("; ")))
 }
 
 fn make_parent(path: &Path) -> io::Result<()> {

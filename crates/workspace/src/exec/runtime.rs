@@ -15,6 +15,7 @@ use offshoot_vault::{
 };
 use rustix::io::Errno;
 
+use super::bare;
 use super::caches::{keep_caches, take_caches};
 use super::check::{Start, check_places, validate};
 use super::clearance::{Clearance, Cleared, Surroundings};
@@ -238,7 +239,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.driver = Some(session.driver());
         execution.result.warnings.extend(warnings);
         execution.result.warnings.extend(without_broker(&running.in_force));
-        execution.result.warnings.extend(unprotected(&running.in_force));
+        execution.result.warnings.extend(bare::unprotected(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
         // What connects before is waiting.
         let opened = outlet.clone().zip(running.sockets.take());
@@ -581,12 +582,6 @@ fn without_broker(in_force: &InForce) -> Option<String> {
         "directories that were there before cannot be renamed, because the kernel gives no notice of renames here: {errno}; \
          `-c exec.broker=false` does without"
     ))
-}
-
-/// What a command is usually kept from and was not, in a container that refuses what would do it.
-fn unprotected(in_force: &InForce) -> Option<String> {
-    let gaps = in_force.gaps();
-    (!gaps.is_empty()).then(|| format!("not protected in this container: {}", gaps.join("; ")))
 }
 
 /// The exit code of a command that could not be executed, as shells have it.
