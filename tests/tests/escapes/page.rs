@@ -23,7 +23,7 @@ The last column says where that is:
 | – | nowhere; the reason is below the table |
 
 The test has profiles of its own: `readable` shows the secrets, `unfiltered` has no filter of system calls, `unlocked` no Landlock, `keys` neither the
-filter nor a keyring, and `unmasked` shows all of `/sys`. `$OTHER` and the like are ports and addresses of its servers.
+filter nor a keyring, `rings` allows `io_uring`, and `unmasked` shows all of `/sys`. `$OTHER` and the like are ports and addresses of its servers.
 
 This page is written from the list in `tests/tests/escapes/attempts`, and a test compares them. [Walls](design/walls.md) describes what holds;
 [the sandbox](sandbox.md) says how to change it.

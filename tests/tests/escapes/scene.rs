@@ -118,6 +118,10 @@ walls = { landlock = "off" }
 about = "with the keys of the session"
 walls = { seccomp = "off", keyring = "off" }
 
+[profile.rings]
+about = "with io_uring"
+io_uring = true
+
 [profile.unmasked]
 about = "sees all of /sys"
 walls = { sysfs = "off" }
