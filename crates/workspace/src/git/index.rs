@@ -9,6 +9,9 @@ use offshoot_vault::Vault;
 use super::names::within_repository;
 use super::repository::State;
 
+/// Whether git was told to take a file for unchanged, and whether it is not to be in the working tree.
+pub(crate) type Marked = (bool, bool);
+
 /// What an index says of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IndexEntry {
@@ -22,8 +25,8 @@ pub(crate) struct IndexEntry {
     pub(crate) size: u32,
     /// Whether it was only announced.
     pub(crate) announced: bool,
-    /// Whether git was told to take it for unchanged, and whether it is not to be in the working tree.
-    pub(crate) overlooked: (bool, bool),
+    /// How git overlooks it.
+    pub(crate) overlooked: Marked,
 }
 
 /// The files of an index by path and stage; stages other than 0 are of unfinished merges.
@@ -52,12 +55,12 @@ pub(crate) fn shared(bytes: &[u8]) -> Vec<&[u8]> {
     ids.flatten().collect()
 }
 
+/// Tells which marks of a file go.
+type Clears<'a> = &'a dyn Fn(&(Vec<u8>, u8), Marked) -> Marked;
+
 /// An index without some of the marks by which git overlooks files: those that are asked for by path and stage, with what is marked. Nothing
 /// where there are none, or where it cannot be written.
-pub(crate) fn without_marks(
-    bytes: &[u8],
-    clears: &dyn Fn(&(Vec<u8>, u8), (bool, bool)) -> (bool, bool),
-) -> Option<Vec<u8>> {
+pub(crate) fn without_marks(bytes: &[u8], clears: Clears<'_>) -> Option<Vec<u8>> {
     let index = parse_with(bytes, ID)?;
     let (mut plain, mut reader) = (bytes.to_vec(), Entries::new(bytes, ID)?);
     for _ in 0..index.len() {

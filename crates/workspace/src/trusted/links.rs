@@ -25,7 +25,7 @@ impl Links {
     pub(super) fn of(main: State<'_>, changes: &[Change], places: &Places) -> Result<Self> {
         let mut links = Self::default();
         let top = main.tree.get(&VaultPath::top())?;
-        let top = top.as_ref().and_then(Entry::directory).cloned();
+        let top = top.as_ref().and_then(Entry::directory).copied();
         let mut pending: Vec<_> = top.into_iter().map(|dir| (VaultPath::top(), dir)).collect();
         while let Some((directory, dir)) = pending.pop() {
             for entry in main.tree.list(&dir)? {
@@ -39,7 +39,7 @@ impl Links {
                         };
                         let path = directory.join(&entry.name);
                         if !is_store(&path) {
-                            pending.push((path, dir.clone()));
+                            pending.push((path, *dir));
                         }
                     }
                 }
