@@ -90,7 +90,7 @@ impl TerminalText {
     /// ```
     /// use offshoot_engine::text::{Passes, TerminalText};
     ///
-    /// let mut text = TerminalText::new(Passes::Nothing);
+    /// let mut text = TerminalText::new(Passes::Line);
     /// assert_eq!(text.push(b"end\x1b"), b"end");
     /// assert_eq!(text.finish(), b"^[");
     /// ```
