@@ -35,10 +35,16 @@ impl Bench {
             println!("warning: {shown} is in memory, where syncing is free: set {DIR_VARIABLE}");
         }
         let scratch = tempfile::Builder::new().prefix("offshoot-bench-").tempdir_in(dir)?;
-        // Commands see what a list names, and the helpers are this program.
+        // Commands see what a list names. The helpers are this program, and the compiler is the one that it was built with.
         let settings = scratch.path().join(".config/offshoot");
         std::fs::create_dir_all(&settings)?;
-        let shown = format!("[profile.workspace]\nshow = [{:?}]\n", own.display().to_string());
+        let compiler = Path::new(env!("CARGO")).parent().and_then(Path::parent);
+        let shown: Vec<String> = [Some(&*own), compiler]
+            .into_iter()
+            .flatten()
+            .map(|path| path.display().to_string())
+            .collect();
+        let shown = format!("[profile.workspace]\nshow = {shown:?}\n");
         std::fs::write(settings.join("sandbox.toml"), shown)?;
         Ok(Self { options, scratch, trees: RefCell::default(), places: Cell::new(0) })
     }

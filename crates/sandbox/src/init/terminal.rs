@@ -34,7 +34,9 @@ pub(super) fn open(script: &TerminalScript) -> Result<Terminal, Errno> {
 /// Makes a terminal: the end for whoever sits in front of it, and the end inside.
 pub(super) fn make() -> Result<(OwnedFd, OwnedFd), Errno> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let master = rustix::fs::open(MULTIPLEXER, flags, Mode::empty())?;
+    // Without a devpts of its own, the host's is often closed to everybody by this name.
+    let master = rustix::fs::open(MULTIPLEXER, flags, Mode::empty())
+        .or_else(|_| rustix::fs::open(c"/dev/ptmx", flags, Mode::empty()))?;
     rustix::pty::unlockpt(&master)?;
     // By the other end and not by a path: nothing can come in between.
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
