@@ -184,7 +184,7 @@ fn walls(in_force: &InForce) -> Vec<DoctorCheckDoc> {
         let root = rustix::process::geteuid().is_root();
         match wall {
             Restriction::OwnIds if !root => {
-                let detail = "not for you: your commands have your own rights, and no more";
+                let detail = "not needed: your commands have your own rights, and no more";
                 check(&name, DoctorState::Ok, detail, None)
             }
             Restriction::NoGroups if !root => {
@@ -192,9 +192,8 @@ fn walls(in_force: &InForce) -> Vec<DoctorCheckDoc> {
                 check(&name, DoctorState::Ok, detail, None)
             }
             _ => {
-                let detail = format!("not here, so that this does not hold: {}", wall.keeps());
-                let hint =
-                    "a newer kernel has it, or the system forbids it; a profile can require it";
+                let detail = format!("missing, so this does not hold: {}", wall.keeps());
+                let hint = "a newer kernel may have it, or the system forbids it; a profile can require it";
                 check(&name, DoctorState::Warning, &detail, Some(hint))
             }
         }

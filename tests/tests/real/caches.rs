@@ -58,17 +58,7 @@ fn cargo_builds_offline_what_it_built_before() {
 fn npm_installs_offline_what_it_installed_before() {
     let mut scene = Scene::new(Who::Ordinary);
     let registry = Registry::start();
-    registry.add_npm("low", "module.exports = 42;\n", scene.place.path());
-    for (name, value) in [
-        ("npm_config_audit", "false"),
-        ("npm_config_fund", "false"),
-        ("npm_config_update_notifier", "false"),
-        ("npm_config_fetch_retries", "0"),
-    ] {
-        scene.set(name, value);
-    }
-    scene.set("npm_config_registry", format!("{}/", registry.address()));
-    scene.place.write("package.json", r#"{"name": "app", "dependencies": {"low": "^1.0.0"}}"#);
+    scene.npm_project(&registry);
     scene.bind();
     let install = "npm install && node -p 'require(\"low\")'";
     succeeded(&scene.exec(&["--net", "host"], &["sh", "-c", install]));

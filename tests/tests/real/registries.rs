@@ -174,17 +174,7 @@ fn cargo_builds_over_tls() {
 
 fn npm(who: Who, registry: &Registry, trust: Trust) -> Job {
     let mut scene = Scene::new(who);
-    registry.add_npm("low", "module.exports = 42;\n", scene.place.path());
-    for (name, value) in [
-        ("npm_config_audit", "false"),
-        ("npm_config_fund", "false"),
-        ("npm_config_update_notifier", "false"),
-        ("npm_config_fetch_retries", "0"),
-    ] {
-        scene.set(name, value);
-    }
-    scene.set("npm_config_registry", format!("{}/", registry.address()));
-    scene.place.write("package.json", r#"{"name": "app", "dependencies": {"low": "^1.0.0"}}"#);
+    scene.npm_project(registry);
     scene.place.write("ca.pem", registry.authority().unwrap_or_default());
     scene.bind();
     let option = trust.option("--cafile ca.pem");

@@ -10,6 +10,7 @@ use std::process::{Command, Output, Stdio};
 use offshoot_machine::search_path;
 use offshoot_tests::awkward;
 use offshoot_tests::product::{Place, binary};
+use offshoot_tests::registry::Registry;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, printable, scan};
 use offshoot_tests::schema;
 use offshoot_tests::user::{User, give_away};
@@ -47,6 +48,21 @@ impl Scene {
         let user = (who == Who::Ordinary).then(User::new);
         let variables = vec![("PATH".to_owned(), search_path())];
         Self { place: Place::new(), user, variables }
+    }
+
+    /// Makes the project one that installs a package of a registry with npm.
+    pub(crate) fn npm_project(&mut self, registry: &Registry) {
+        registry.add_npm("low", "module.exports = 42;\n", self.place.path());
+        for (name, value) in [
+            ("npm_config_audit", "false"),
+            ("npm_config_fund", "false"),
+            ("npm_config_update_notifier", "false"),
+            ("npm_config_fetch_retries", "0"),
+        ] {
+            self.set(name, value);
+        }
+        self.set("npm_config_registry", format!("{}/", registry.address()));
+        self.place.write("package.json", r#"{"name": "app", "dependencies": {"low": "^1.0.0"}}"#);
     }
 
     /// Gives every run a variable.

@@ -21,7 +21,7 @@ const PROC_SELF: &CStr = c"/proc/self";
 /// What tells of the whole machine, and what no program needs: keys of all users, memory, messages of the kernel.
 const MASKED: [&CStr; 5] = [c"kcore", c"key-users", c"keys", c"kmsg", c"timer_list"];
 /// What stands in their place.
-pub(super) const NOTHING: &CStr = c"/dev/null";
+const NOTHING: &CStr = c"/dev/null";
 
 /// Makes one, attached nowhere yet. The kernel does so only for who can see all of another one, so this comes before the host's is let go. In a container
 /// that hides a part of its own, there is only that one to be had.
@@ -99,7 +99,7 @@ fn can_be_changed(top: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
 }
 
 /// Puts something over an entry that cannot be changed.
-pub(super) fn cover(
+fn cover(
     top: BorrowedFd<'_>,
     name: &CStr,
     (at, with): (BorrowedFd<'_>, &CStr),

@@ -164,10 +164,13 @@ fn in_segments() -> u64 {
     bytes.fold(0, u64::saturating_add)
 }
 
-/// Whether a fiftieth of the machine's memory is left, or less.
 fn is_machine_used_up() -> bool {
     let mut space = [0; 4096];
-    let text = read_file(CWD, c"/proc/meminfo", &mut space).unwrap_or_default();
+    is_used_up(read_file(CWD, c"/proc/meminfo", &mut space).unwrap_or_default())
+}
+
+/// Whether less than a fiftieth of a machine's memory is left, as `/proc/meminfo` has it.
+fn is_used_up(text: &[u8]) -> bool {
     let of = |name: &[u8]| {
         let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))?;
         number_of(line.trim_ascii().split(|byte| *byte == b' ').next()?)
@@ -202,11 +205,17 @@ fn count(add: fn(BorrowedFd<'_>, &[u8], &mut Used) -> Option<()>) -> Result<Used
     let mut used = Used::default();
     // Where no `/proc` of its own could be made, processes of others are in there too.
     let own = is_foreign().then(|| pid_namespace(CWD, b"/proc/self", &mut own)).flatten();
-    each_process(&mut |proc, name| match own {
-        None if name == b"1" => None,
-        Some(own) if is_self(name) || pid_namespace(proc, name, &mut other) != Some(own) => None,
-        _ => add(proc, name, &mut used),
+    let mut met = false;
+    each_process(&mut |proc, name| {
+        let is_this = if own.is_some() { is_self(name) } else { name == b"1" };
+        met |= is_this;
+        let is_inside = own.is_none_or(|own| pid_namespace(proc, name, &mut other) == Some(own));
+        if is_this || !is_inside { None } else { add(proc, name, &mut used) }
     })?;
+    // Where not even this process is, something else lies over `/proc`.
+    if !met {
+        return Err(Errno::NOENT);
+    }
     Ok(used)
 }
 
@@ -263,4 +272,19 @@ fn exact_memory(proc: BorrowedFd<'_>, process: &[u8], used: &mut Used) -> Option
     let kib = number_of(line.trim_ascii().split(|byte| *byte == b' ').next()?)?;
     used.memory += kib * 1024;
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_used_up_when_hardly_anything_is_left() {
+        let text = |left: u64| {
+            format!("MemTotal:       1000000 kB\nMemFree: 5 kB\nMemAvailable:  {left} kB\n")
+        };
+        assert!(is_used_up(text(19_999).as_bytes()));
+        assert!(!is_used_up(text(20_000).as_bytes()));
+        assert!(!is_used_up(b"MemTotal: 5 kB\n") && !is_used_up(b""));
+    }
 }

@@ -101,6 +101,24 @@ time.sleep(20)";
     }
 }
 
+/// Whoever covers what the watcher reads is held to nothing, and so does not go on.
+#[test]
+fn nobody_runs_unwatched() {
+    let hold = &["python3", "-c", "import time; time.sleep(20)"];
+    let scene = |limits| {
+        let mut scene = Scene { limits, hidden: vec!["/proc".into()], ..Scene::new() };
+        scene.environment = vec![("PATH", "/usr/local/bin:/usr/bin:/bin")];
+        scene
+    };
+    let started = Instant::now();
+    let ended = scene(memory(500 * MIB)).run(hold).unwrap().ended;
+    assert!(ended.limit_reached.is_some() && ended.status == KILLED, "{:?}", ended.status);
+    assert!(started.elapsed() < Duration::from_secs(10));
+    // The test can tell: without a limit nobody looks.
+    let short = &["python3", "-c", "import time; time.sleep(2)"];
+    assert_eq!(scene(Limits::default()).run(short).unwrap().ended.status, Status::Exited(0));
+}
+
 /// What lies in the kernel's own memory is bounded for each namespace.
 #[test]
 fn semaphores_and_queues_are_few() {
