@@ -58,16 +58,26 @@ fn a_hidden_part_of_proc_is_an_error_unless_the_profile_says_otherwise() {
         "for process in /proc/[0-9]*; do tr '\\0' '\\n' < $process/environ; done 2>/dev/null | grep -c OUTSIDE_ONLY\n\
          kill -9 1; echo changed > new; echo x > /proc/sys/kernel/hostname; true\n",
     );
-    let mut command = user.program(&place, "unshare");
-    command.args(["--map-root-user", "--mount", "sh", "-c"]);
-    // Others with the same user hold a secret in their variables; the command must not have it.
-    command.arg(format!(
-        "OUTSIDE_ONLY=the-key sleep 60 & {}",
-        MASKED.replace("exec \"$@\"", "\"$@\"; kill $!")
-    ));
-    command.arg("sh").arg(user.binary());
-    command.args(["exec", "--json", "-w", "look", "--sandbox", "container", "--", "sh", "look.sh"]);
-    let output = command.output().unwrap();
+    // Nobody can do without Landlock there, whatever the profile says.
+    let settings = place.path().join(".config/offshoot");
+    fs::create_dir_all(&settings).unwrap();
+    let profile = "[profile.lax]\nfrom = \"container\"\nwalls = { landlock = \"off\" }\n";
+    fs::write(settings.join("sandbox.toml"), profile).unwrap();
+    give_away(place.path());
+    let look = |profile: &str| {
+        let mut command = user.program(&place, "unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c"]);
+        // Others with the same user hold a secret in their variables; the command must not have it.
+        let masked = MASKED.replace("exec \"$@\"", "\"$@\"; kill $!");
+        command.arg(format!("OUTSIDE_ONLY=the-key sleep 60 & {masked}")).arg("sh");
+        command.arg(user.binary()).args(["exec", "--json", "-w", "look", "--sandbox", profile]);
+        command.args(["--", "sh", "look.sh"]).output().unwrap()
+    };
+    let lax = result(&look("lax"));
+    assert_eq!(lax["stdout"], "0\n", "{lax}");
+    assert!(lax["sandbox"]["landlock_abi"].is_u64(), "{lax}");
+    assert!(user.run(&place, &["workspace", "delete", "look"]).status.success());
+    let output = look("container");
     let result = result(&output);
     assert_eq!(result["exit_code"], 0, "{}", printed(&output));
     assert_eq!(result["stdout"], "0\n", "{result}");
