@@ -3,11 +3,8 @@
 //! Root's commands have ids that nobody has outside. What they work on, and what is theirs of the home, is covered inside by mounts of itself that
 //! translate ids: on disk everything keeps the owners that it has.
 
-use std::collections::HashMap;
 use std::ffi::CString;
-use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, openat, statx};
@@ -15,6 +12,7 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use crate::error::Result;
+use crate::looked::Looked;
 use crate::script::{MOST_COVERS, c_path};
 use crate::spec::{Files, Spec};
 use crate::sys;
@@ -29,10 +27,9 @@ pub(crate) struct Cover {
 }
 
 /// The directories that have to be covered; none where that cannot be done.
-pub(crate) fn needed(spec: &Spec) -> Option<Vec<Cover>> {
+pub(crate) fn needed(spec: &Spec, looked: &mut Looked) -> Option<Vec<Cover>> {
     let home = spec.home.as_deref().and_then(|home| home.canonicalize().ok());
     let home = home.filter(|home| home.parent().is_some());
-    let mut looked = Looked::default();
     let mut tops: Vec<PathBuf> = Vec::new();
     for path in worked_on(spec) {
         let path = path.canonicalize().ok()?;
@@ -47,7 +44,7 @@ pub(crate) fn needed(spec: &Spec) -> Option<Vec<Cover>> {
     }
     for path in &spec.shown {
         // What lies on another file system is seen as others see it.
-        if let Some(top) = shown_top(path, home.as_deref(), &mut looked) {
+        if let Some(top) = shown_top(path, home.as_deref(), looked) {
             tops.push(top);
         }
     }
@@ -83,35 +80,6 @@ fn shown_top(path: &Path, home: Option<&Path>, looked: &mut Looked) -> Option<Pa
         None => looked.closed_above(&path)?.unwrap_or(&path),
     };
     (mount_of(top)? == mount_of(&path)?).then(|| top.to_owned())
-}
-
-/// Directories that were looked at, and whether others may enter them.
-#[derive(Default)]
-struct Looked(HashMap<PathBuf, bool>);
-
-impl Looked {
-    /// The outermost directory on the way to a path, and it, that is closed to others.
-    fn closed_above<'p>(&mut self, path: &'p Path) -> Option<Option<&'p Path>> {
-        const OTHERS_ENTER: u32 = 0o001;
-        let mut above: Vec<&Path> =
-            path.ancestors().filter(|above| above.parent().is_some()).collect();
-        above.reverse();
-        for directory in above {
-            let is_open = match self.0.get(directory) {
-                Some(is_open) => *is_open,
-                None => {
-                    let found = fs::metadata(directory).ok()?;
-                    let is_open = !found.is_dir() || found.mode() & OTHERS_ENTER != 0;
-                    self.0.insert(directory.to_owned(), is_open);
-                    is_open
-                }
-            };
-            if !is_open {
-                return Some(Some(directory));
-            }
-        }
-        Some(None)
-    }
 }
 
 fn mount_of(path: &Path) -> Option<u64> {

@@ -21,6 +21,7 @@ use crate::ids::Ids;
 use crate::in_force::{Findings, InForce, Renames, Restriction};
 use crate::init::{self, Room, Step, UNLIMITED};
 use crate::keeper::Keeper;
+use crate::looked::Looked;
 use crate::message::{self, Buffer, Kind, Message};
 use crate::proxy::NetworkSockets;
 use crate::running::{Feed, Running};
@@ -55,8 +56,9 @@ pub fn launch_noted<E: From<SandboxError>>(
         return Err(SandboxError::NoProxy.into());
     }
     if spec.walls.own_ids != Demand::Off && spec.bare.is_none() && ids::can_be_own() {
-        let launched = match covers::needed(spec) {
-            Some(covers) => launch_with(spec, Some(covers), note),
+        let mut looked = Looked::default();
+        let launched = match covers::needed(spec, &mut looked) {
+            Some(covers) => launch_with(spec, Some(covers), looked, note),
             None => Err(SandboxError::Ids(Errno::XDEV).into()),
         };
         match launched {
@@ -65,7 +67,7 @@ pub fn launch_noted<E: From<SandboxError>>(
             other => return other.map_err(Failed::into_error),
         }
     }
-    launch_with(spec, None, note).map_err(Failed::into_error)
+    launch_with(spec, None, Looked::default(), note).map_err(Failed::into_error)
 }
 
 /// Whether it may be otherwise where ids are the same outside.
@@ -97,9 +99,10 @@ impl<E: From<SandboxError>> Failed<E> {
 fn launch_with<E>(
     spec: &Spec,
     covers: Option<Vec<Cover>>,
+    looked: Looked,
     note: &mut dyn FnMut(u32) -> Result<(), E>,
 ) -> Result<Running, Failed<E>> {
-    let Begun { mut running, pid, script, covers } = begin(spec, covers)?;
+    let Begun { mut running, pid, script, covers } = begin(spec, covers, looked)?;
     note(pid).map_err(Failed::Note)?;
     go(spec, &mut running, &script, covers, pid as i32)?;
     Ok(running)
@@ -115,11 +118,12 @@ struct Begun {
 }
 
 /// Makes the first process, with ids of its own where directories are covered for that.
-fn begin(spec: &Spec, mut covers: Option<Vec<Cover>>) -> Result<Begun> {
+fn begin(spec: &Spec, mut covers: Option<Vec<Cover>>, mut looked: Looked) -> Result<Begun> {
     let Streams { inside: [stdin, stdout, stderr], outputs, sink } = Streams::new(&spec.command)?;
     let (socket, socket_inside) = message::pair().map_err(system("cannot make a socket"))?;
     let inside = [&stdin, &stdout, &stderr, &socket_inside];
-    let script = Script::new(spec, covers.as_deref(), inside.map(|fd| fd.as_raw_fd()))?;
+    let inside = inside.map(|fd| fd.as_raw_fd());
+    let script = Script::new(spec, covers.as_deref(), &mut looked, inside)?;
     let (mut buffer, mut stack) = (Buffer::new(), Stack::new());
     let namespaces = match spec.bare {
         Some(_) => Vec::new(),

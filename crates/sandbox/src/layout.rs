@@ -1,11 +1,12 @@
 //! What the root of the inside is made of: a list of places, each after the one that it lies in.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
-use std::fs::{self, FileType};
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::Result;
+use crate::looked::Looked;
 use crate::script::c_path;
 
 /// Longer chains of links lead nowhere, as the kernel has it.
@@ -44,18 +45,24 @@ pub(crate) enum PlaceKind {
 }
 
 /// The places of a root, as they are found.
-#[derive(Default)]
-pub(crate) struct Layout {
-    places: BTreeMap<PathBuf, PlaceKind>,
-    /// What was looked up already.
-    known: BTreeMap<PathBuf, Option<FileType>>,
+pub(crate) struct Layout<'l> {
+    places: HashMap<PathBuf, PlaceKind>,
+    looked: &'l mut Looked,
 }
 
-impl Layout {
+impl<'l> Layout<'l> {
+    pub(crate) fn new(looked: &'l mut Looked) -> Self {
+        Self { places: HashMap::new(), looked }
+    }
+
     /// Adds something that is not the host's.
     pub(crate) fn add(&mut self, path: &Path, kind: PlaceKind) {
-        for parent in path.ancestors().skip(1).filter(|parent| parent.parent().is_some()) {
-            self.places.entry(parent.to_owned()).or_insert(PlaceKind::Directory);
+        // What lies around a place is there already.
+        let parents = path.ancestors().skip(1).filter(|parent| parent.parent().is_some());
+        for parent in
+            parents.take_while(|parent| !self.places.contains_key(*parent)).collect::<Vec<_>>()
+        {
+            self.places.insert(parent.to_owned(), PlaceKind::Directory);
         }
         self.places.insert(path.to_owned(), kind);
     }
@@ -64,7 +71,7 @@ impl Layout {
     /// socket or device: others listen there.
     pub(crate) fn show(&mut self, path: &Path) -> Result<()> {
         let Some(path) = self.reach(path)? else { return Ok(()) };
-        let kind = match self.look(&path) {
+        let kind = match self.looked.kind(&path) {
             _ if path.parent().is_none() => return Ok(()),
             Some(found) if found.is_dir() => PlaceKind::Tree,
             Some(found) if found.is_file() => PlaceKind::File,
@@ -101,7 +108,7 @@ impl Layout {
                 Component::Normal(name) => at.push(name),
                 Component::RootDir | Component::CurDir | Component::Prefix(_) => continue,
             }
-            match self.look(&at) {
+            match self.looked.kind(&at) {
                 None => return Ok(None),
                 Some(found) if found.is_symlink() && left > 0 => {
                     let Some(target) = self.link(&at)? else { return Ok(None) };
@@ -121,16 +128,13 @@ impl Layout {
         Ok(Some(target))
     }
 
-    fn look(&mut self, path: &Path) -> Option<FileType> {
-        let look = || fs::symlink_metadata(path).ok().map(|found| found.file_type());
-        *self.known.entry(path.to_owned()).or_insert_with(look)
-    }
-
     /// The places in order. What lies in a directory of the host is there already.
     pub(crate) fn finish(self) -> Result<Vec<Place>> {
         let mut around: Vec<(PathBuf, bool)> = Vec::new();
         let mut places = Vec::new();
-        for (path, kind) in self.places {
+        let mut all: Vec<(PathBuf, PlaceKind)> = self.places.into_iter().collect();
+        all.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        for (path, kind) in all {
             while around.last().is_some_and(|(outer, _)| !path.starts_with(outer)) {
                 around.pop();
             }
@@ -156,14 +160,15 @@ mod tests {
 
     use super::*;
 
-    fn paths(layout: Layout) -> Vec<(String, PlaceKind)> {
+    fn paths(layout: Layout<'_>) -> Vec<(String, PlaceKind)> {
         let places = layout.finish().unwrap();
         places.into_iter().map(|place| (place.path.into_string().unwrap(), place.kind)).collect()
     }
 
     #[test]
     fn every_place_comes_after_what_it_lies_in() {
-        let mut layout = Layout::default();
+        let mut looked = Looked::default();
+        let mut layout = Layout::new(&mut looked);
         layout.show(Path::new("/usr/bin")).unwrap();
         layout.add(Path::new("/usr/tmp"), PlaceKind::Private(c"1777"));
         layout.show(Path::new("/usr")).unwrap();
@@ -183,7 +188,8 @@ mod tests {
         symlink("there", top.join("first")).unwrap();
         symlink(top.join("first/deep"), top.join("second")).unwrap();
         symlink("circle", top.join("circle")).unwrap();
-        let mut layout = Layout::default();
+        let mut looked = Looked::default();
+        let mut layout = Layout::new(&mut looked);
         for name in ["second", "circle", "absent"] {
             layout.show(&top.join(name)).unwrap();
         }
@@ -205,7 +211,8 @@ mod tests {
         let pipe = dir.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600))
             .unwrap();
-        let mut layout = Layout::default();
+        let mut looked = Looked::default();
+        let mut layout = Layout::new(&mut looked);
         layout.show(&pipe).unwrap();
         layout.show(Path::new("/dev/null")).unwrap();
         layout.show(Path::new("/")).unwrap();

@@ -21,6 +21,7 @@ mod join;
 mod keeper;
 mod launch;
 mod layout;
+mod looked;
 mod message;
 mod probe;
 mod proxy;

@@ -15,6 +15,7 @@ use crate::error::{Result, SandboxError, system};
 use crate::filter::Filters;
 use crate::in_force::DiscardedDirectory;
 use crate::layout::{Layout, Place, PlaceKind};
+use crate::looked::Looked;
 use crate::message::Top;
 use crate::proxy::ProxyPorts;
 use crate::spec::{
@@ -174,6 +175,7 @@ impl Script {
     pub(crate) fn new(
         spec: &Spec,
         covers: Option<&[Cover]>,
+        looked: &mut Looked,
         descriptors: [RawFd; 4],
     ) -> Result<Self> {
         let workspace = &spec.workspace;
@@ -199,7 +201,7 @@ impl Script {
             own_ids: covers.is_some(),
             places: match bare {
                 Some(_) => Vec::new(),
-                None => places(spec, &private, home.as_deref())?,
+                None => places(spec, &private, home.as_deref(), looked)?,
             },
             home: home.as_deref().map(c_path).transpose()?,
             home_view,
@@ -418,8 +420,13 @@ fn beside(target: &Path, private: &[PathBuf], home: Option<&Path>) -> Option<Pat
 }
 
 /// What the root is made of: what is shown of the host, and what is private.
-fn places(spec: &Spec, private: &[PathBuf], home: Option<&Path>) -> Result<Vec<Place>> {
-    let mut layout = Layout::default();
+fn places(
+    spec: &Spec,
+    private: &[PathBuf],
+    home: Option<&Path>,
+    looked: &mut Looked,
+) -> Result<Vec<Place>> {
+    let mut layout = Layout::new(looked);
     layout.top_links()?;
     for path in PRIVATE.map(Path::new).into_iter().chain(spec.home.as_deref()) {
         // Programs know them by these names, which may be links.

@@ -5,12 +5,10 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::mount::{UnmountFlags, unmount};
+use rustix::mount::{UnmountFlags, mount_bind_recursive, unmount};
 
 use super::caches;
-use super::detached_mount::{
-    RESTRICTED, attach, clone_mount, clone_tree, overlay, sized_tmpfs, tmpfs,
-};
+use super::detached_mount::{RESTRICTED, attach, clone_mount, overlay, sized_tmpfs, tmpfs};
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
 use super::proc;
@@ -148,6 +146,14 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
         };
         step_at(Step::Place, at, made)?;
     }
+    // All of it at once, and then what the command and this process write to.
+    step(Step::Root, sys::restrict_mounts(root.as_fd(), RESTRICTED))?;
+    step(Step::Root, sys::make_writable(c"."))?;
+    for (at, place) in script.places.iter().enumerate() {
+        if matches!(place.kind, PlaceKind::Private(_) | PlaceKind::Home) {
+            step_at(Step::Place, at, sys::make_writable(place.below()))?;
+        }
+    }
     // With the old root put on top of the new one, `.` is the old one: no directory has to be made for it.
     step(Step::Pivot, rustix::process::pivot_root(c".", c"."))?;
     step(Step::Pivot, unmount(c".", UnmountFlags::DETACH))?;
@@ -157,11 +163,10 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
 
 /// Puts what the host has there.
 fn put(place: &Place) -> Result<(), Errno> {
-    match clone_tree(&place.path) {
-        Ok(tree) => attach(tree.as_fd(), place.below()),
+    match mount_bind_recursive(&place.path, place.below()) {
         // It was there a moment ago, or nobody but its owner may go there.
         Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
-        Err(errno) => Err(errno),
+        other => other,
     }
 }
 

@@ -3,7 +3,7 @@
 mod explain;
 mod links;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
@@ -43,10 +43,14 @@ impl Viewer {
 
     /// Where a cache is for the viewer; none where that is too much to show.
     pub(super) fn cache(&self, known: &KnownCache) -> Option<PathBuf> {
+        known.path(&self.with_home()).filter(|path| !holds(&self.homes(), path))
+    }
+
+    /// Its variables, with the home that it has.
+    fn with_home(&self) -> Vec<(OsString, OsString)> {
         let home = self.home.iter().map(|home| ("HOME".into(), home.clone().into_os_string()));
         let others = self.variables.iter().filter(|(name, _)| name != "HOME").cloned();
-        let variables: Vec<(OsString, OsString)> = home.chain(others).collect();
-        known.path(&variables).filter(|path| !self.holds_home(path))
+        home.chain(others).collect()
     }
 
     /// A place of a table as a path; none where its variable is not set.
@@ -62,12 +66,18 @@ impl Viewer {
             .then(|| if below.is_empty() { path.to_owned() } else { path.join(below) })
     }
 
-    /// Whether a directory is too much to show because it was named by a variable: the home, or what that lies in.
-    fn holds_home(&self, path: &Path) -> bool {
-        let home = self.home.iter().flat_map(|home| [Some(home.clone()), home.canonicalize().ok()]);
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        home.flatten().any(|home| home.starts_with(&path)) || path.parent().is_none()
+    /// The home by all its names.
+    fn homes(&self) -> Vec<PathBuf> {
+        let names =
+            self.home.iter().flat_map(|home| [Some(home.clone()), home.canonicalize().ok()]);
+        names.flatten().collect()
     }
+}
+
+/// Whether a directory is too much to show because it was named by a variable: one of these homes, or what they lie in.
+fn holds(homes: &[PathBuf], path: &Path) -> bool {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    homes.iter().any(|home| home.starts_with(&path)) || path.parent().is_none()
 }
 
 /// Why something is seen.
@@ -121,7 +131,7 @@ pub struct Sight {
 impl Sight {
     /// What a profile lets a viewer's commands see, with what was asked for besides.
     pub fn new(profile: &Profile, viewer: &Viewer, asked: &[PathBuf]) -> Self {
-        let mut finder = Finder { viewer, listings: BTreeMap::new(), sight: Self::default() };
+        let mut finder = Finder::new(viewer);
         finder.sight.everything = profile.is_open();
         let wanted = groups().iter().filter(|group| profile.reads.contains(group.name));
         // What a list names is told of as such; a variable may name the same.
@@ -158,8 +168,9 @@ impl Sight {
 
     /// Shows the caches of the host that are not there as those of the vault.
     pub(super) fn add_caches(&mut self, viewer: &Viewer, mounts: &[CacheMount]) {
+        let (variables, homes) = (viewer.with_home(), viewer.homes());
         for known in KNOWN {
-            let path = viewer.cache(known).filter(|path| path.is_dir());
+            let path = known.path(&variables).filter(|path| path.is_dir() && !holds(&homes, path));
             let Some(path) = path.and_then(|path| path.canonicalize().ok()) else { continue };
             if !mounts.iter().any(|mount| mount.target == path) {
                 let source = Source::Group("caches", Some(known.name));
@@ -231,11 +242,11 @@ impl Sight {
         let is_there = |path: &Path| {
             self.seen.iter().any(|seen| seen.copy.is_none() && path.starts_with(&seen.path))
         };
-        let seen = self.seen.iter().filter(move |seen| !is_there(&seen.path));
-        let copied = seen.filter_map(|seen| {
+        let copied = self.seen.iter().filter_map(move |seen| {
             let copy = seen.copy.as_ref().filter(|copy| copy.left_out.is_some())?;
             let (content, modified) = (copy.content.clone(), copy.modified);
-            Some(WrittenFile { path: seen.path.clone(), content, modified })
+            let written = || WrittenFile { path: seen.path.clone(), content, modified };
+            (!is_there(&seen.path)).then(written)
         });
         copied.chain(self.written.iter().cloned())
     }
@@ -246,14 +257,36 @@ pub(super) fn hidden_places(profile: &Profile, viewer: &Viewer) -> Vec<PathBuf> 
     profile.hide.iter().filter_map(|place| viewer.path(place)).collect()
 }
 
+/// What is known of a path before it is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    None,
+    Possible,
+    /// Its directory has it.
+    Listed,
+}
+
 struct Finder<'a> {
     viewer: &'a Viewer,
+    /// The viewer's home by all its names.
+    homes: Vec<PathBuf>,
     /// Names in directories that many places lie in.
-    listings: BTreeMap<PathBuf, BTreeSet<OsString>>,
+    listings: HashMap<PathBuf, HashSet<OsString>>,
+    /// Where in the list something is.
+    places: HashMap<PathBuf, usize>,
     sight: Sight,
 }
 
-impl Finder<'_> {
+impl<'a> Finder<'a> {
+    fn new(viewer: &'a Viewer) -> Self {
+        let (listings, places) = (HashMap::new(), HashMap::new());
+        Self { viewer, homes: viewer.homes(), listings, places, sight: Sight::default() }
+    }
+
+    fn holds_home(&self, path: &Path) -> bool {
+        holds(&self.homes, path)
+    }
+
     fn group(&mut self, group: &Group) {
         let source = Source::Group(group.name, None);
         for place in group.show {
@@ -267,9 +300,10 @@ impl Finder<'_> {
             }
         }
         if let Some(list) = group.variable.and_then(|name| self.viewer.variable(name)) {
+            let mut known = BTreeSet::new();
             for directory in list.as_bytes().split(|byte| *byte == b':') {
                 let path = Path::new(OsStr::from_bytes(directory));
-                if path.is_absolute() && !self.viewer.holds_home(path) {
+                if path.is_absolute() && known.insert(directory) && !self.holds_home(path) {
                     self.show(path.to_owned(), source.clone());
                     self.libraries_beside(path, &source);
                     self.linked_programs(path, group.name);
@@ -295,7 +329,7 @@ impl Finder<'_> {
         for place in tool.at {
             let Some(path) = self.viewer.path(place) else { continue };
             let by_variable = place.starts_with('$');
-            if by_variable && self.viewer.holds_home(&path) {
+            if by_variable && self.holds_home(&path) {
                 continue;
             }
             if tool.show.is_empty() && tool.copy.is_empty() {
@@ -308,8 +342,12 @@ impl Finder<'_> {
                     self.copy(path.join(below), source.clone());
                 }
             }
-            let hidden = tool.hide.iter().map(|below| path.join(below));
-            self.sight.hidden.extend(hidden.filter(|path| path.exists()));
+            for below in tool.hide {
+                let hidden = path.join(below);
+                if self.may_be_there(&hidden) && hidden.exists() {
+                    self.sight.hidden.push(hidden);
+                }
+            }
             if by_variable {
                 return;
             }
@@ -325,12 +363,17 @@ impl Finder<'_> {
             for name in found {
                 self.add(parent.join(name), source.clone(), None);
             }
-        } else if self.may_be_there(&path)
+            return;
+        }
+        let presence = self.presence(&path);
+        let is_named = matches!(source, Source::Request | Source::Profile);
+        if presence == Presence::Listed && !is_named {
+            self.add(path, source, None);
+        } else if presence != Presence::None
             && let Ok(found) = path.symlink_metadata()
         {
             let of_home = self.viewer.home.as_ref().is_some_and(|home| path.starts_with(home));
-            match of_home && found.is_file() && matches!(source, Source::Request | Source::Profile)
-            {
+            match of_home && found.is_file() && is_named {
                 true => self.copy_whole(path, source),
                 false => self.add(path, source, None),
             }
@@ -376,27 +419,38 @@ impl Finder<'_> {
     /// Adds something, unless it is there already; what somebody named comes before what the table says of it.
     fn add(&mut self, path: PathBuf, source: Source, copy: Option<Copied>) {
         let new = Seen { path, source, copy };
-        match self.sight.seen.iter_mut().find(|seen| seen.path == new.path) {
-            None => self.sight.seen.push(new),
+        let seen = &mut self.sight.seen;
+        match self.places.get(&new.path).and_then(|at| seen.get_mut(*at)) {
+            None => {
+                self.places.insert(new.path.clone(), seen.len());
+                seen.push(new);
+            }
             Some(seen) if new.is_named() => *seen = new,
             Some(_) => {}
         }
     }
 
-    /// Whether a path may be there: what lies in `/etc` and in the home is looked up in a list of names, since most places of the table are not there.
     fn may_be_there(&mut self, path: &Path) -> bool {
-        let (viewer, etc) = (self.viewer, Path::new("/etc"));
-        let home = viewer.home.as_deref();
-        let Some(above) = home.into_iter().chain([etc]).find(|above| path.starts_with(above))
-        else {
-            return true;
-        };
-        let Ok(below) = path.strip_prefix(above) else { return true };
-        let Some(first) = below.components().next() else { return true };
-        self.listing(above).contains(first.as_os_str())
+        self.presence(path) != Presence::None
     }
 
-    fn listing(&mut self, directory: &Path) -> &BTreeSet<OsString> {
+    /// What lies in `/etc` and in the home is looked up in a list of names, since most places of the table are not there.
+    fn presence(&mut self, path: &Path) -> Presence {
+        let (viewer, etc) = (self.viewer, Path::new("/etc"));
+        for above in viewer.home.as_deref().into_iter().chain([etc]) {
+            let Ok(below) = path.strip_prefix(above) else { continue };
+            let mut below = below.components();
+            let Some(first) = below.next() else { break };
+            return match self.listing(above).contains(first.as_os_str()) {
+                true if below.next().is_none() => Presence::Listed,
+                true => Presence::Possible,
+                false => Presence::None,
+            };
+        }
+        Presence::Possible
+    }
+
+    fn listing(&mut self, directory: &Path) -> &HashSet<OsString> {
         self.listings.entry(directory.to_owned()).or_insert_with(|| {
             let entries = fs::read_dir(directory).into_iter().flatten().flatten();
             entries.map(|entry| entry.file_name()).collect()

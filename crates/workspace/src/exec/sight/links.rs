@@ -1,6 +1,8 @@
 //! Programs of the search path that are links to somewhere else.
 
-use std::fs;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, DirEntry};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -18,9 +20,15 @@ impl Finder<'_> {
         if SYSTEM.iter().any(|system| directory == Path::new(system)) {
             return;
         }
-        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
-            let link = entry.path();
+        let entries: Vec<_> = fs::read_dir(directory).into_iter().flatten().flatten().collect();
+        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        let (links, files): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_link);
+        let files: HashSet<OsString> = files.iter().map(DirEntry::file_name).collect();
+        for link in links.iter().map(DirEntry::path) {
+            // Many lead to one beside them, as those of rustup do.
+            if fs::read_link(&link).is_ok_and(|target| files.contains(target.as_os_str())) {
+                continue;
+            }
             let Ok(target) = link.canonicalize() else { continue };
             let is_program = fs::metadata(&target)
                 .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
@@ -28,7 +36,7 @@ impl Finder<'_> {
                 continue;
             }
             let source = Source::Group(group, Some("links"));
-            if let Some(installed) = installed(&target).filter(|it| !self.viewer.holds_home(it)) {
+            if let Some(installed) = installed(&target).filter(|it| !self.holds_home(it)) {
                 self.add(installed, source.clone(), None);
             }
             // The links on the way are found from the first one.
