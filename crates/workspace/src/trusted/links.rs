@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Body, Entry, VaultPath};
+use offshoot_tree::{Body, VaultPath};
+use offshoot_vault::Symlinks;
 
 use super::places::Places;
-use crate::error::Result;
-use crate::git::{State, git_directory};
+use crate::git::git_directory;
 
 /// The kernel follows no more links on the way to a file.
 const MOST_LINKS: usize = 40;
@@ -22,35 +22,18 @@ pub(super) struct Links {
 
 impl Links {
     /// Those of the main line, and those that are new in a workspace. Links that lead out of the folders are left out.
-    pub(super) fn of(main: State<'_>, changes: &[Change], places: &Places) -> Result<Self> {
+    pub(super) fn of(main: &Symlinks, changes: &[Change], places: &Places) -> Self {
         let mut links = Self::default();
-        let top = main.tree.get(&VaultPath::top())?;
-        let top = top.as_ref().and_then(Entry::directory).copied();
-        let mut pending: Vec<_> = top.into_iter().map(|dir| (VaultPath::top(), dir)).collect();
-        while let Some((directory, dir)) = pending.pop() {
-            for entry in main.tree.list(&dir)? {
-                match &entry.body {
-                    Body::Symlink { target } => {
-                        links.add(&directory.join(&entry.name), target, places);
-                    }
-                    _ => {
-                        let Some(dir) = entry.directory().filter(|dir| dir.entries > 0) else {
-                            continue;
-                        };
-                        let path = directory.join(&entry.name);
-                        if !is_store(&path) {
-                            pending.push((path, *dir));
-                        }
-                    }
-                }
-            }
+        let is_stored = |path: &VaultPath| path.parent().is_some_and(|folder| is_store(&folder));
+        for (path, target) in main.iter().filter(|(path, _)| !is_stored(path)) {
+            links.add(path, target, places);
         }
         for change in changes {
             if let Some(Body::Symlink { target }) = change.after.as_ref().map(|e| &e.body) {
                 links.add(&change.path, target, places);
             }
         }
-        Ok(links)
+        links
     }
 
     fn add(&mut self, path: &VaultPath, target: &[u8], places: &Places) {
@@ -93,7 +76,7 @@ impl Links {
     }
 }
 
-/// Whether a path is that of a store of git, in which nothing is found by a name that people choose.
+/// Whether a directory is a store of git, or lies in one: nothing is found there by a name that people choose.
 fn is_store(path: &VaultPath) -> bool {
     let inside = git_directory(path).map(|git| path.names()[git.names().len()..].to_vec());
     inside.is_some_and(|inside| inside.first().is_some_and(|name| name == b"objects"))
