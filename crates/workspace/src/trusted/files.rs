@@ -141,14 +141,15 @@ impl<'t> TrustedFiles<'t> {
 
     /// What is reached through links by a trusted name, or by what a setting names, is trusted as well. So is what links of git directories
     /// lead to, such as hooks that are kept among the sources.
-    fn follow_links(&mut self, links: &Links) {
+    fn follow_links(&mut self, links: &Links<'_>) {
         let mut start: Vec<(VaultPath, &'static TrustedFile)> = Vec::new();
         for path in links.paths() {
             let of_table = self.table.fit(path).map(|fit| match fit {
                 Fit::File(file) | Fit::Above(file) => file,
             });
             let of_git = || is_obeyed_by_git(path).then(|| self.table.git_link());
-            start.extend(of_table.or_else(of_git).map(|file| (path.clone(), file)));
+            let file = of_table.or_else(of_git).filter(|_| !links.targets(path).is_empty());
+            start.extend(file.map(|file| (path.clone(), file)));
         }
         let named = self.named.iter().chain(&self.directories);
         start.extend(named.map(|(path, file)| (path.clone(), *file)));
