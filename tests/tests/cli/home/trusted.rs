@@ -271,7 +271,12 @@ fn settings_of_the_person_count_without_a_repository() {
         fs::remove_file(&mark).ok();
         let mut status = place.command(["status", "-w", "work", "--json"]);
         let status = status.env("PATH", format!("{}:{path}", bin.display())).output().unwrap();
-        (trusted(&document_of(&status)["result"], "stays"), mark.exists())
+        let document = &document_of(&status)["result"];
+        let stays = match document["stays"].is_null() {
+            true => Vec::new(),
+            false => trusted(document, "stays"),
+        };
+        (stays, mark.exists())
     };
     let hook = || vec!["/hk/pre-commit".to_owned()];
     // What the system names is not ours to say.
