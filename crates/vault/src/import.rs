@@ -24,6 +24,7 @@ use offshoot_tree::links::Links;
 use offshoot_tree::{Batch, ContentId, Entry, Meta, RootId, VaultPath};
 
 use crate::actor::Actor;
+use crate::cache_file;
 use crate::error::{Result, io_error};
 use crate::import::options::ImportOptions;
 use crate::import::report::ImportReport;
@@ -138,8 +139,8 @@ impl Vault {
         options: &ImportOptions,
     ) -> Result<Taken> {
         let objects = self.objects()?;
-        let cache_file = cache::file_for(self.dir(), source);
-        let bytes = if options.everything { Vec::new() } else { cache::load(&cache_file) };
+        let file = cache::file_for(self.dir(), source);
+        let bytes = if options.everything { Vec::new() } else { cache_file::load(&file) };
         let started = Mtime::now();
         let (known, scanned) = rayon::join(
             || cache::parse(&bytes, |root| objects.root(root).is_ok()),
@@ -165,7 +166,7 @@ impl Vault {
         } else {
             objects.keep_made(built.batch);
         }
-        let cache = PendingCache { file: cache_file, rows: remember.map(|_| built.rows) };
+        let cache = PendingCache { file, rows: remember.map(|_| built.rows) };
         let stack = layer.filter(|_| kind == LayerKind::Base);
         let stack = stack.map(|layer| {
             let (layers, data) = (vec![layer], Vec::new());

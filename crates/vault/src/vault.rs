@@ -13,9 +13,9 @@ use offshoot_store::{
 use offshoot_tree::{Batch, Objects, RootId, Tree, TreeError};
 
 use crate::actor::Actor;
+use crate::cache_file;
 use crate::error::{Result, VaultError, io_error};
 use crate::gate::{COLLECTING, Gate};
-use crate::import::cache;
 use crate::lock::vault_lock::VaultLock;
 use crate::operation::Scope;
 use crate::refs::{
@@ -250,7 +250,7 @@ impl Vault {
         }
         self.sweep_layers()?;
         self.clear_packs();
-        cache::clear(&self.dir);
+        cache_file::clear(&self.dir);
         Ok(())
     }
 

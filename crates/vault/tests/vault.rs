@@ -58,6 +58,8 @@ mod round_trip;
 mod stacks;
 #[path = "vault/support.rs"]
 mod support;
+#[path = "vault/symlinks.rs"]
+mod symlinks;
 #[path = "vault/upkeep.rs"]
 mod upkeep;
 #[path = "vault/wild.rs"]

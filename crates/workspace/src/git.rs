@@ -41,7 +41,6 @@ pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
-pub use host_settings::HostSettings;
 pub(crate) use index::{Index, parse as parse_index};
 pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
 pub use merge::{

@@ -1,4 +1,4 @@
-//! Stat caches that count for nothing any more, and what crashes left.
+//! Caches that count for nothing any more, and what crashes left.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use offshoot_store::Id;
 
 use super::Collector;
 use super::pins::Pins;
+use crate::cache_file;
 use crate::error::{Result, io_error};
-use crate::import::cache::cached_root;
 use crate::scratch;
 use crate::vault::Vault;
 
@@ -20,7 +20,7 @@ impl Collector<'_> {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
-            let Some(root) = cached_root(&path) else { continue };
+            let Some(root) = cache_file::root_of(&path) else { continue };
             let objects = self.vault.objects()?;
             let counts = match self.options.dry_run {
                 true => self.marks.roots.contains(&root),

@@ -58,7 +58,7 @@ pub struct GcReport {
     pub packs: Taken,
     /// What commands printed.
     pub outputs: Taken,
-    /// Stat caches.
+    /// Caches that belong to a root.
     pub caches: Taken,
     /// What crashes left.
     pub leftovers: Taken,

@@ -1,12 +1,10 @@
 //! The stat cache: which files need not be read again.
 //!
-//! A flat file that may vanish or be wrong in any way without harm: it ends in its own hash, and an entry counts only if
-//! device, inode, size and both times of a file are still the same. A file changed in the same tick of the clock in which
-//! it was read would look unchanged, so files that young are not entered.
+//! A [cache file](crate::cache_file) of which an entry counts only if device, inode, size and both times of a file are still
+//! the same. A file changed in the same tick of the clock in which it was read would look unchanged, so files that young are
+//! not entered.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,14 +12,13 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use offshoot_host::disk::split_last;
 use offshoot_host::{Mtime, Xattr};
-use offshoot_store::Id;
 use offshoot_tree::codec::{Decoder, FormatError, put_bytes, put_varint, put_zigzag};
 use offshoot_tree::{BlobId, RootId};
 use rustix::fs::Stat;
 
 use super::content::FileContent;
+use crate::cache_file::{self, CacheKind};
 
-const MAGIC: &[u8; 4] = b"OSC\x03";
 /// Longer than a tick of any kernel's clock.
 const TICK_NS: i128 = 20_000_000;
 /// For file systems that keep whole seconds only.
@@ -173,17 +170,6 @@ pub(crate) fn file_for(vault: &Path, source: &Path) -> PathBuf {
     vault.join("cache").join(format!("stat-{}", &hash.to_hex()[..32]))
 }
 
-/// The bytes of a cache file; empty where there is none that is whole.
-pub(crate) fn load(file: &Path) -> Vec<u8> {
-    let mut bytes = fs::read(file).unwrap_or_default();
-    let Some(end) = bytes.len().checked_sub(32) else { return Vec::new() };
-    if blake3::hash(&bytes[..end]).as_bytes() != &bytes[end..] {
-        return Vec::new();
-    }
-    bytes.truncate(end);
-    bytes
-}
-
 /// What a cache file remembers, by path. It counts only if the vault still has the root that it was written with: the
 /// cache may survive a crash that the objects did not.
 pub(crate) fn parse(bytes: &[u8], has_root: impl FnOnce(&RootId) -> bool) -> KnownFiles<'_> {
@@ -194,13 +180,12 @@ fn parse_all(
     bytes: &[u8],
     has_root: impl FnOnce(&RootId) -> bool,
 ) -> Result<KnownFiles<'_>, FormatError> {
-    let mut input = Decoder::new(bytes);
-    if input.take(4)? != MAGIC {
-        return Err(FormatError("another version"));
-    }
-    if !has_root(&RootId(input.array()?)) {
+    let (root, body) =
+        cache_file::split(bytes, CacheKind::Stat).ok_or(FormatError("another version"))?;
+    if !has_root(&root) {
         return Err(FormatError("of a state that is gone"));
     }
+    let mut input = Decoder::new(body);
     let count = input.varint()?;
     let mut known = KnownFiles { files: count, ..KnownFiles::default() };
     let (mut folder, mut files): (&[u8], KnownFolder<'_>) = (&[], Vec::new());
@@ -232,67 +217,29 @@ fn parse_time(input: &mut Decoder<'_>) -> Result<Mtime, FormatError> {
     Ok(Mtime { seconds: input.zigzag()?, nanoseconds: input.varint_u32()? })
 }
 
-/// The root that a cache file was written with; none where the file is no cache.
-pub(crate) fn cached_root(file: &Path) -> Option<RootId> {
-    use std::io::Read;
-    let mut start = [0u8; MAGIC.len() + 32];
-    fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).ok()?;
-    let root = start.strip_prefix(MAGIC)?;
-    Some(RootId(root.try_into().ok()?))
-}
-
-/// Writes a cache file. Failing to is no error: the next import reads more.
+/// Writes a cache file.
 pub(crate) fn save(file: &Path, root: &RootId, rows: &Rows) {
-    let mut out = Vec::with_capacity(rows.bytes.len() + 128);
-    out.extend_from_slice(MAGIC);
-    out.extend_from_slice(&root.0);
-    put_varint(&mut out, rows.files);
-    out.extend_from_slice(&rows.bytes);
-    let hash = blake3::hash(&out);
-    out.extend_from_slice(hash.as_bytes());
-    drop(replace(file, &out));
+    let mut body = Vec::with_capacity(rows.bytes.len() + 128);
+    put_varint(&mut body, rows.files);
+    body.extend_from_slice(&rows.bytes);
+    cache_file::save(file, CacheKind::Stat, root, &body);
 }
 
 /// Makes a cache file count for as long as the vault has this root, which keeps everything that the file speaks of.
 pub(crate) fn keep_by(file: &Path, root: &RootId) {
-    if cached_root(file).is_none_or(|now| now == *root) {
+    if cache_file::root_of(file).is_none_or(|now| now == *root) {
         return;
     }
-    let mut bytes = load(file);
-    if let Some(place) = bytes.get_mut(MAGIC.len()..MAGIC.len() + 32) {
-        place.copy_from_slice(&root.0);
-        let hash = blake3::hash(&bytes);
-        bytes.extend_from_slice(hash.as_bytes());
-        drop(replace(file, &bytes));
-    }
-}
-
-/// Removes caches that were being written when their writer stopped. One that is being written now is lost too, without
-/// harm.
-pub(crate) fn clear(vault: &Path) {
-    for entry in fs::read_dir(vault.join("cache")).into_iter().flatten().flatten() {
-        if entry.file_name().as_bytes().starts_with(b".") {
-            drop(fs::remove_file(entry.path()));
-        }
-    }
-}
-
-fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let hidden = folder.join(format!(".{}", Id::random()));
-    let written = fs::File::create(&hidden).and_then(|mut out| out.write_all(bytes));
-    match written.and_then(|()| fs::rename(&hidden, file)) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            drop(fs::remove_file(&hidden));
-            Err(error)
-        }
+    let bytes = cache_file::load(file);
+    if let Some((_, body)) = cache_file::split(&bytes, CacheKind::Stat) {
+        cache_file::save(file, CacheKind::Stat, root, body);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn content(folder: &Path, text: &str) -> FileContent {
@@ -316,7 +263,7 @@ mod tests {
         rows.add(b"young", &content, before);
         let (file, root) = (folder.path().join("cache/stat"), RootId([1; 32]));
         save(&file, &root, &rows);
-        let bytes = load(&file);
+        let bytes = cache_file::load(&file);
         let known = parse(&bytes, |found| *found == root);
         assert_eq!(known.len(), 4);
         let names = |path: &str| -> Vec<&[u8]> {

@@ -57,6 +57,7 @@ fn look(vault: &Vault, place: &Path) {
     let out = export(vault, &head(vault), &place.join("out"));
     assert_eq!(fs::read_to_string(out.join("file")).unwrap(), "text");
     fs::remove_dir_all(out).unwrap();
+    assert_eq!(vault.symlinks(&head(vault)).unwrap().len(), 0, "found and not remembered");
     let changed = vault.transact("test", &actor(), |_| Ok(()));
     assert!(matches!(changed, Err(VaultError::Store(StoreError::ReadOnly(_)))), "{changed:?}");
     let imported = vault.import(&place.join("source"), &ImportOptions::default());

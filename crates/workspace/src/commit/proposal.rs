@@ -176,7 +176,8 @@ impl Proposal {
         let repository = states[1].repository_at(&VaultPath::top())?;
         let bindings = vault.bindings()?;
         let (shared, bindings, git) = (&repository, bindings.as_slice(), selection.git);
-        let around = Surroundings { states, shared, bindings, git };
+        let main = &self.main;
+        let around = Surroundings { vault, main, states, shared, bindings, git };
         let trusted = TrustedFiles::new(selection.trusted, &changes, &around)?;
         let is_taken = |path: &VaultPath| selection.take.iter().any(|p| p.matches(path));
         let mut found = changes.iter().filter(|change| trusted.of(change).is_some());

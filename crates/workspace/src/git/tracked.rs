@@ -8,7 +8,7 @@ use offshoot_tree::VaultPath;
 
 use super::error::GitResult;
 use super::folder::GitFolder;
-use super::host_settings::HostSettings;
+use super::host_settings;
 use super::options::GitOptions;
 
 /// The files of folders that git tracks. Git is asked once for each folder, and only when the first question comes.
@@ -16,7 +16,7 @@ use super::options::GitOptions;
 pub struct TrackedPaths {
     options: GitOptions,
     folders: Vec<Tracked>,
-    settings: OnceCell<HostSettings>,
+    settings: OnceCell<Vec<host_settings::Pair>>,
 }
 
 #[derive(Debug)]
@@ -34,10 +34,28 @@ impl TrackedPaths {
         Self { options, folders, settings: OnceCell::new() }
     }
 
-    /// What git obeys in the folders beside what the vault knows. It is asked when the first question comes.
-    pub fn settings(&self) -> &HostSettings {
-        let folders = || self.folders.iter().map(|folder| folder.directory.as_path());
-        self.settings.get_or_init(|| HostSettings::read(folders(), &self.options))
+    /// The settings that git has in the folders beside those that the vault knows. It is asked when the first question comes.
+    pub(crate) fn settings(&self) -> &[(String, String)] {
+        self.settings.get_or_init(|| host_settings::read(self.directories(), &self.options))
+    }
+
+    /// The texts of all settings that git has outside of repositories; nothing where it has to be asked for them.
+    pub(crate) fn own_texts(&self) -> Option<Vec<Vec<u8>>> {
+        host_settings::own_texts(&self.options)
+    }
+
+    /// What `~` stands for in settings.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        host_settings::home(&self.options)
+    }
+
+    /// Whether one of the folders is in a repository on the host.
+    pub(crate) fn has_repository(&self) -> bool {
+        self.directories().any(host_settings::has_repository)
+    }
+
+    fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().map(|folder| folder.directory.as_path())
     }
 
     /// Whether git tracks the file at a path of the vault. Where there is no git, or it refuses to look, nothing is tracked: what is

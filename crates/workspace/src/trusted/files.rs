@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Body, Entry, EntryKind, Objects, VaultPath};
-use offshoot_vault::Binding;
+use offshoot_tree::{Body, Entry, EntryKind, Objects, RootId, VaultPath};
+use offshoot_vault::{Binding, Vault};
 use serde_json::Value;
 
 use super::links::Links;
@@ -37,6 +37,9 @@ pub(crate) struct TrustedFiles<'t> {
 /// What links and settings are read from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'s> {
+    pub(crate) vault: &'s Vault,
+    /// The root of the main line.
+    pub(crate) main: &'s RootId,
     /// The workspace and the main line.
     pub(crate) states: [State<'s>; 2],
     /// The git directory of the first folder.
@@ -53,7 +56,7 @@ impl<'t> TrustedFiles<'t> {
         changes: &[Change],
         surroundings: &Surroundings<'_>,
     ) -> Result<Self> {
-        let Surroundings { states, shared, bindings, git } = *surroundings;
+        let Surroundings { vault, main, states, shared, bindings, git } = *surroundings;
         let (named, directories) = (BTreeMap::new(), BTreeMap::new());
         let harmless = BTreeSet::new();
         let places = Places::default();
@@ -78,27 +81,32 @@ impl<'t> TrustedFiles<'t> {
                 files.harmless.insert(change.path.clone());
             }
         }
-        let host = git.map(|git| git.settings().clone()).unwrap_or_default();
-        let places = Places::new(bindings, host.home);
+        let places = Places::new(bindings, git.and_then(TrackedPaths::home));
+        let mut has_repository = git.is_some_and(TrackedPaths::has_repository);
         for state in states {
             files.read_settings(state, shared, &VaultPath::top(), &places)?;
-            for folder in folders.iter().filter(|folder| !folder.is_top()) {
-                if within_repository(folder).is_none()
-                    && state.tree.get(&folder.join(b".git"))?.is_some()
-                {
+            for folder in &folders {
+                let is_inside = within_repository(folder).is_some();
+                if !is_inside && state.tree.get(&folder.join(b".git"))?.is_none() {
+                    continue;
+                }
+                has_repository = true;
+                if !is_inside && !folder.is_top() {
                     let repository = state.repository_at(folder)?;
                     files.read_settings(state, &repository, folder, &places)?;
                     repositories.insert(folder.clone());
                 }
             }
         }
-        for (key, value) in &host.pairs {
+        // Starting git takes longer than all else here. Outside of repositories it has nothing to say that is not in the person's files.
+        let git = git.filter(|git| has_repository || names_something(table, git));
+        for (key, value) in git.map(TrackedPaths::settings).unwrap_or_default() {
             // Git has already read what is included there.
             for folder in repositories.iter().filter(|_| !key.starts_with("include")) {
                 files.name(key, value, folder, &places);
             }
         }
-        files.follow_links(&Links::of(states[1], changes, &places)?);
+        files.follow_links(&Links::of(&vault.symlinks(main)?, changes, &places));
         files.places = places;
         Ok(files)
     }
@@ -133,14 +141,15 @@ impl<'t> TrustedFiles<'t> {
 
     /// What is reached through links by a trusted name, or by what a setting names, is trusted as well. So is what links of git directories
     /// lead to, such as hooks that are kept among the sources.
-    fn follow_links(&mut self, links: &Links) {
+    fn follow_links(&mut self, links: &Links<'_>) {
         let mut start: Vec<(VaultPath, &'static TrustedFile)> = Vec::new();
         for path in links.paths() {
             let of_table = self.table.fit(path).map(|fit| match fit {
                 Fit::File(file) | Fit::Above(file) => file,
             });
             let of_git = || is_obeyed_by_git(path).then(|| self.table.git_link());
-            start.extend(of_table.or_else(of_git).map(|file| (path.clone(), file)));
+            let file = of_table.or_else(of_git).filter(|_| !links.targets(path).is_empty());
+            start.extend(file.map(|file| (path.clone(), file)));
         }
         let named = self.named.iter().chain(&self.directories);
         start.extend(named.map(|(path, file)| (path.clone(), *file)));
@@ -198,6 +207,13 @@ impl<'t> TrustedFiles<'t> {
         }
         paths
     }
+}
+
+/// Whether settings outside of repositories name anything that counts, or cannot be told without git.
+fn names_something(table: &TrustedTable, git: &TrackedPaths) -> bool {
+    let names =
+        |text: &Vec<u8>| settings::read(text).iter().any(|(key, _)| table.setting(key).is_some());
+    git.own_texts().is_none_or(|texts| texts.iter().any(names))
 }
 
 /// Whether a link of a git directory leads to something that git runs or obeys. Objects and refs are neither.

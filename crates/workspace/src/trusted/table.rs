@@ -1,5 +1,6 @@
 //! The table of trusted files.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -221,11 +222,13 @@ impl Pattern {
     }
 
     fn fit(&self, path: &[Vec<u8>]) -> Option<Fit> {
-        let fits = path.iter().zip(&self.names).all(|(name, wanted)| name_fits(name, wanted));
-        match path.len().cmp(&self.names.len()) {
-            _ if !fits => None,
-            std::cmp::Ordering::Greater => self.below.then_some(Fit::File(self.file)),
-            std::cmp::Ordering::Equal if !self.below => Some(Fit::File(self.file)),
+        let length = path.len().cmp(&self.names.len());
+        let is_longer = length == Ordering::Greater;
+        let fits = || path.iter().zip(&self.names).all(|(name, wanted)| name_fits(name, wanted));
+        match length {
+            _ if (is_longer && !self.below) || !fits() => None,
+            Ordering::Greater => Some(Fit::File(self.file)),
+            Ordering::Equal if !self.below => Some(Fit::File(self.file)),
             _ => Some(Fit::Above(self.file)),
         }
     }

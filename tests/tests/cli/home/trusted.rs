@@ -1,14 +1,14 @@
 //! Files that something on the host runs or obeys by itself stay in the workspace until somebody takes them.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use offshoot_needs::needs;
-use offshoot_tests::product::Place;
+use offshoot_tests::product::{Place, document_of};
 use offshoot_workspace::TrustedTable;
 use serde_json::Value;
 
-use super::{assert_captured, fork, lines, read};
+use super::{assert_captured, edit, fork, lines, read};
 
 fn run(place: &Place, script: &str) {
     place.ok(["exec", "-w", "work", "--", "sh", "-euc", script]);
@@ -227,6 +227,86 @@ fn what_links_of_the_folder_reach_stays() {
     assert_eq!(read(&place, "scripts/pre-commit.sh"), "mine\nevil\n");
 }
 
+/// Links that the folder gets or loses while workspaces are at work.
+#[test]
+fn links_that_come_and_go_count_as_they_are() {
+    let place = project(&[("tasks/a.json", "mine\n"), ("more/b.json", "mine\n")]);
+    let held = |expected: &[&str]| {
+        for path in ["tasks/a.json", "more/b.json"] {
+            edit(&place, "work", path, "evil\n");
+        }
+        for _ in ["read from the tree", "remembered"] {
+            let document = place.json(&["commit", "-w", "work", "--dry-run"]);
+            assert_eq!(trusted(&document, "held"), expected, "{document}");
+        }
+    };
+    let at = |path: &str| place.project().join(path);
+    held(&[]);
+    symlink("tasks", at(".vscode")).unwrap();
+    held(&["/tasks/a.json"]);
+    fs::create_dir(at("deep")).unwrap();
+    symlink("../more", at("deep/.vscode")).unwrap();
+    held(&["/more/b.json", "/tasks/a.json"]);
+    fs::remove_file(at(".vscode")).unwrap();
+    held(&["/more/b.json"]);
+    fs::remove_file(at("deep/.vscode")).unwrap();
+    symlink("../other", at("deep/.vscode")).unwrap();
+    held(&[]);
+}
+
+/// What the person's own settings name counts in a folder without a repository as well, since repositories elsewhere obey them. Git is not
+/// started where there is neither.
+#[needs("git")]
+#[test]
+fn settings_of_the_person_count_without_a_repository() {
+    let place = project(&[("hk/known", "1\n"), ("lib/known", "1\n")]);
+    edit(&place, "work", "hk/pre-commit", "evil\n");
+    let (path, bin) = (std::env::var("PATH").unwrap(), place.path().join("bin"));
+    let (git, mark) = (bin.join("git"), place.path().join("mark"));
+    fs::create_dir(&bin).unwrap();
+    let script = format!(": > {}; PATH='{path}' exec git \"$@\"", mark.display());
+    fs::write(&git, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    let held = || {
+        fs::remove_file(&mark).ok();
+        let mut status = place.command(["status", "-w", "work", "--json"]);
+        let status = status.env("PATH", format!("{}:{path}", bin.display())).output().unwrap();
+        let document = &document_of(&status)["result"];
+        let stays = match document["stays"].is_null() {
+            true => Vec::new(),
+            false => trusted(document, "stays"),
+        };
+        (stays, mark.exists())
+    };
+    let hook = || vec!["/hk/pre-commit".to_owned()];
+    // What the system names is not ours to say.
+    let is_asked = fs::exists("/etc/gitconfig").unwrap();
+    assert_eq!(held(), (Vec::new(), is_asked));
+    let at = |path: &str| place.path().join(path);
+    fs::write(at(".gitconfig"), "[user]\nname = somebody\n").unwrap();
+    assert_eq!(held(), (Vec::new(), is_asked));
+    let named = format!("[core] hooksPath = {}/hk\n", place.project().display());
+    fs::write(at(".gitconfig"), &named).unwrap();
+    assert_eq!(held(), (hook(), true));
+    fs::write(at("more"), "[core]\nhooksPath = hk\n").unwrap();
+    fs::write(at(".gitconfig"), "[include]\npath = more\n").unwrap();
+    assert_eq!(held(), (hook(), true));
+    fs::remove_file(at(".gitconfig")).unwrap();
+    fs::create_dir_all(at(".config/git")).unwrap();
+    fs::write(at(".config/git/config"), &named).unwrap();
+    assert_eq!(held(), (hook(), true));
+    fs::remove_file(at(".config/git/config")).unwrap();
+    assert_eq!(held(), (Vec::new(), is_asked));
+    // A repository above the folder, and one that a change lies in.
+    fs::create_dir(at(".git")).unwrap();
+    assert_eq!(held(), (Vec::new(), true));
+    fs::remove_dir(at(".git")).unwrap();
+    edit(&place, "work", "lib/known", "2\n");
+    assert_eq!(held(), (Vec::new(), is_asked));
+    edit(&place, "work", "lib/.git/HEAD", "ref: refs/heads/main\n");
+    assert_eq!(held(), (Vec::new(), true));
+}
+
 /// New links that leave the folder are named, and stay until somebody takes them.
 #[needs(Overlay, UserNamespace)]
 #[test]
@@ -350,7 +430,7 @@ fn parts_of_git_directories_are_taken_by_name() {
 fn moves_of_the_folder_do_not_lead_around() {
     let text: String = (1..30).map(|line| format!("echo {line}\n")).collect();
     let place = project(&[("scripts/pre-commit", &text)]);
-    super::edit(&place, "work", "/scripts/pre-commit", format!("{text}evil\n"));
+    edit(&place, "work", "/scripts/pre-commit", format!("{text}evil\n"));
     fs::create_dir(place.project().join(".husky")).unwrap();
     let (from, to) = ("scripts/pre-commit", ".husky/pre-commit");
     fs::rename(place.project().join(from), place.project().join(to)).unwrap();

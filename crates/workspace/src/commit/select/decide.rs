@@ -76,7 +76,14 @@ impl<'d> Decider<'d> {
         let states_of = [&after, &main].map(|tree| State { objects, tree });
         let shared = checkouts.shared();
         let git = selection.git;
-        let around = Surroundings { states: states_of, shared, bindings: &bindings, git };
+        let around = Surroundings {
+            vault,
+            main: &states.main,
+            states: states_of,
+            shared,
+            bindings: &bindings,
+            git,
+        };
         let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
