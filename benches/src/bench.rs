@@ -14,6 +14,9 @@ use crate::{Result, helper, machine, run, tree};
 /// Names the directory that benchmarks work in.
 const DIR_VARIABLE: &str = "OFFSHOOT_BENCH_DIR";
 
+/// A profile without the walls that look at each call of a command.
+pub(crate) const UNWALLED: &str = "unwalled";
+
 /// What all benchmarks share.
 #[derive(Debug)]
 pub(crate) struct Bench {
@@ -44,8 +47,11 @@ impl Bench {
             .flatten()
             .map(|path| path.display().to_string())
             .collect();
-        let shown = format!("[profile.workspace]\nshow = {shown:?}\n");
-        std::fs::write(settings.join("sandbox.toml"), shown)?;
+        let profiles = format!(
+            "[profile.workspace]\nshow = {shown:?}\n[profile.{UNWALLED}]\nfrom = \"workspace\"\n\
+             walls = {{ landlock = \"off\", seccomp = \"off\", own_ids = \"off\" }}\n"
+        );
+        std::fs::write(settings.join("sandbox.toml"), profiles)?;
         Ok(Self { options, scratch, trees: RefCell::default(), places: Cell::new(0) })
     }
 

@@ -14,7 +14,7 @@ use crate::sample::Spread;
 pub(in crate::benchmarks) const NAME: &str = "exec-native";
 
 /// What a workload took: for each kind of place, one run a turn.
-type Found = [Vec<Run>; 3];
+type Found = [Vec<Run>; Kind::ALL.len()];
 
 pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
     let grounds = [Ground::new(bench, Project::Tree)?, Ground::new(bench, Project::Crate)?];
@@ -65,7 +65,8 @@ fn measure(bench: &Bench, ground: &Ground<'_>, workload: &Workload) -> Result<Fo
 }
 
 /// What is divided by what, and how large the mean may be. The last says how much of the others is overlayfs itself.
-const COMPARED: [(Kind, Kind, Option<Goal>); 3] = [
+const COMPARED: [(Kind, Kind, Option<Goal>); 4] = [
+    (Kind::Workspace, Kind::Unwalled, Some(Goal::AtMost(1.03))),
     (Kind::Workspace, Kind::Overlay, Some(Goal::AtMost(1.05))),
     (Kind::Workspace, Kind::Plain, Some(Goal::AtMost(1.15))),
     (Kind::Overlay, Kind::Plain, None),

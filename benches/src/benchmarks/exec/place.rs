@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::project::Project;
 use super::workload::Workload;
 use crate::Result;
-use crate::bench::Bench;
+use crate::bench::{Bench, UNWALLED};
 use crate::helper::{self, Lap};
 
 /// A kind of place.
@@ -22,10 +22,21 @@ pub(super) enum Kind {
     Overlay,
     /// A workspace.
     Workspace,
+    /// The same without the walls that look at each call: Landlock, the filter of calls, and ids of its own.
+    Unwalled,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Plain, Self::Overlay, Self::Workspace];
+    pub(super) const ALL: [Self; 4] = [Self::Plain, Self::Overlay, Self::Workspace, Self::Unwalled];
+
+    /// The profile where it is a workspace.
+    fn profile(self) -> Option<&'static str> {
+        match self {
+            Self::Plain | Self::Overlay => None,
+            Self::Workspace => Some("workspace"),
+            Self::Unwalled => Some(UNWALLED),
+        }
+    }
 
     /// Its name.
     pub(super) fn word(self) -> &'static str {
@@ -33,6 +44,7 @@ impl Kind {
             Self::Plain => "plain",
             Self::Overlay => "overlayfs",
             Self::Workspace => "workspace",
+            Self::Unwalled => "workspace without walls",
         }
     }
 }
@@ -92,28 +104,28 @@ impl<'a> Ground<'a> {
         let script = ["sh", "-c", &prepared.script];
         let scratch = self.bench.fresh("place");
         let name = scratch.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let mut command = match kind {
-            Kind::Plain => {
-                let mut command = Command::new(script[0]);
-                command.args(&script[1..]).current_dir(&prepared.copies[turn]);
-                command
-            }
-            Kind::Overlay => {
-                let mut command = helper::on_overlay(&self.dir, &scratch)?;
-                command.args(script);
-                command
-            }
-            Kind::Workspace => {
+        let mut command = match (kind, kind.profile()) {
+            (_, Some(profile)) => {
                 self.bench.prepare(
                     &self.home,
                     &self.dir,
                     &["workspace", "create", name, "--from", "head"],
                 )?;
-                let exec = ["exec", "-w", name, "--json", "--"];
+                let exec = ["exec", "-w", name, "--sandbox", profile, "--json", "--"];
                 self.bench.offshoot(&self.home, &self.dir, &[&exec[..], &script].concat())
             }
+            (Kind::Overlay, None) => {
+                let mut command = helper::on_overlay(&self.dir, &scratch)?;
+                command.args(script);
+                command
+            }
+            (_, None) => {
+                let mut command = Command::new(script[0]);
+                command.args(&script[1..]).current_dir(&prepared.copies[turn]);
+                command
+            }
         };
-        if kind != Kind::Workspace {
+        if kind.profile().is_none() {
             command.env_clear().env("HOME", self.bench.dir()).env("USER", "bench");
         }
         command.env("PATH", path());
@@ -141,7 +153,7 @@ fn read(kind: Kind, output: &Output, whole: Duration) -> Result<Run> {
         let word = kind.word();
         return Err(format!("{word}: {}: {printed}{said}", output.status).into());
     }
-    if kind != Kind::Workspace {
+    if kind.profile().is_none() {
         return Ok(Run { laps: helper::laps(&printed), whole, around: Duration::ZERO });
     }
     let envelope: Value = serde_json::from_str(&printed)?;
