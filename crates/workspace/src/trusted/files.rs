@@ -1,13 +1,16 @@
 //! Which changes are to trusted files: those of the table, what links there lead to, and what settings of repositories name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, Objects, RootId, VaultPath};
-use offshoot_vault::{Binding, Vault};
+use offshoot_vault::{Binding, Symlinks, Vault};
 use serde_json::Value;
 
-use super::links::Links;
+use super::links::{Links, Way};
 use super::places::Places;
 use super::settings;
 use super::table::{Fit, TrustedFile, TrustedTable};
@@ -25,8 +28,11 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct TrustedFiles<'t> {
     table: &'t TrustedTable,
-    places: Places,
-    /// Files that links and settings lead to.
+    /// What settings name, as seen from a directory and as it is written there, and whether all of a directory counts.
+    words: BTreeMap<(VaultPath, PathBuf), (&'static TrustedFile, bool)>,
+    /// Where a link decides what one of these, or a trusted name, leads to.
+    crossings: BTreeMap<VaultPath, &'static TrustedFile>,
+    /// Files that settings name.
     named: BTreeMap<VaultPath, &'static TrustedFile>,
     /// Directories of which everything counts.
     directories: BTreeMap<VaultPath, &'static TrustedFile>,
@@ -59,8 +65,8 @@ impl<'t> TrustedFiles<'t> {
         let Surroundings { vault, main, states, shared, bindings, git } = *surroundings;
         let (named, directories) = (BTreeMap::new(), BTreeMap::new());
         let harmless = BTreeSet::new();
-        let places = Places::default();
-        let mut files = Self { table, places, named, directories, harmless };
+        let (words, crossings) = (BTreeMap::new(), BTreeMap::new());
+        let mut files = Self { table, words, crossings, named, directories, harmless };
         if changes.is_empty() {
             return Ok(files);
         }
@@ -106,8 +112,12 @@ impl<'t> TrustedFiles<'t> {
                 files.name(key, value, folder, &places);
             }
         }
-        files.follow_links(&Links::of(&vault.symlinks(main)?, changes, &places));
-        files.places = places;
+        let main = vault.symlinks(main)?;
+        let links = Links::of(&main, changes, &places);
+        files.follow_links(&links);
+        if places.has_folders() {
+            files.find_leaving(&links, &main, changes);
+        }
         Ok(files)
     }
 
@@ -129,14 +139,11 @@ impl<'t> TrustedFiles<'t> {
         }
         let mut directories = self.directories.iter();
         let within = || Some(*directories.find(|(directory, _)| path.is_within(directory))?.1);
-        let leaves = || {
-            let Some(Body::Symlink { target }) = after.map(|entry| &entry.body) else {
-                return None;
-            };
-            let from = path.parent().unwrap_or_else(VaultPath::top);
-            self.places.leaves(&from, target).then(|| self.table.leaving_link())
+        let crossing = || match is_link(before) || is_link(after) {
+            true => self.crossings.get(path).copied(),
+            false => None,
         };
-        self.named.get(path).copied().or_else(within).or_else(leaves)
+        self.named.get(path).copied().or_else(within).or_else(crossing)
     }
 
     /// What is reached through links by a trusted name, or by what a setting names, is trusted as well. So is what links of git directories
@@ -148,14 +155,58 @@ impl<'t> TrustedFiles<'t> {
                 Fit::File(file) | Fit::Above(file) => file,
             });
             let of_git = || is_obeyed_by_git(path).then(|| self.table.git_link());
-            let file = of_table.or_else(of_git).filter(|_| !links.targets(path).is_empty());
-            start.extend(file.map(|file| (path.clone(), file)));
+            start.extend(of_table.or_else(of_git).map(|file| (path.clone(), file)));
         }
-        let named = self.named.iter().chain(&self.directories);
-        start.extend(named.map(|(path, file)| (path.clone(), *file)));
         for (path, file) in start {
-            for reached in links.reached(&path) {
-                self.directories.entry(reached).or_insert(file);
+            let mut way = links.ways_below(&VaultPath::top(), &relative(&path));
+            way.ends.remove(&path);
+            self.lead(way, file, true);
+        }
+        for ((from, word), (file, directory)) in std::mem::take(&mut self.words) {
+            let way = match directory {
+                true => links.ways_below(&from, &word),
+                false => links.way(&from, &word),
+            };
+            self.lead(way, file, directory);
+        }
+    }
+
+    fn lead(&mut self, way: Way, file: &'static TrustedFile, directory: bool) {
+        let counts = if directory { &mut self.directories } else { &mut self.named };
+        // Nobody means all that there is.
+        for end in way.ends.into_iter().filter(|end| !end.is_top()) {
+            counts.entry(end).or_insert(file);
+        }
+        if way.is_endless {
+            self.directories.entry(VaultPath::top()).or_insert(file);
+        }
+        for crossing in way.over {
+            self.crossings.entry(crossing).or_insert(file);
+        }
+    }
+
+    /// Notes the links that lead out of all folders, or make others do so.
+    fn find_leaving(&mut self, links: &Links<'_>, main: &Symlinks, changes: &[Change]) {
+        let leaving = self.table.leaving_link();
+        let of_change = |change: &Change| match change.after.as_ref().map(|entry| &entry.body) {
+            Some(Body::Symlink { target }) => Some((change.path.clone(), target.clone())),
+            _ => None,
+        };
+        let new: BTreeMap<VaultPath, Vec<u8>> = changes.iter().filter_map(of_change).collect();
+        let way = |path: &VaultPath, target: &[u8]| {
+            let from = path.parent().unwrap_or_else(VaultPath::top);
+            links.way(&from, Path::new(OsStr::from_bytes(target)))
+        };
+        for (path, _) in new.iter().filter(|(path, target)| way(path, target).leaves) {
+            self.crossings.entry(path.clone()).or_insert(leaving);
+        }
+        if new.is_empty() {
+            return;
+        }
+        for (path, target) in main.iter().filter(|(path, _)| !new.contains_key(*path)) {
+            let way = way(path, target);
+            for crossing in way.over.iter().filter(|over| way.leaves && new.contains_key(*over)) {
+                self.crossings.entry(crossing.clone()).or_insert(leaving);
             }
         }
     }
@@ -197,6 +248,10 @@ impl<'t> TrustedFiles<'t> {
     ) -> Vec<VaultPath> {
         let Some(setting) = self.table.setting(key) else { return Vec::new() };
         let words = if setting.directory { vec![value] } else { words(value) };
+        for word in &words {
+            let word = (from.clone(), places.word_path(word));
+            self.words.entry(word).or_insert((setting.file, setting.directory));
+        }
         let paths: Vec<VaultPath> =
             words.into_iter().filter_map(|word| places.of_word(from, word)).collect();
         for path in &paths {
@@ -214,6 +269,11 @@ fn names_something(table: &TrustedTable, git: &TrackedPaths) -> bool {
     let names =
         |text: &Vec<u8>| settings::read(text).iter().any(|(key, _)| table.setting(key).is_some());
     git.own_texts().is_none_or(|texts| texts.iter().any(names))
+}
+
+/// A path of the vault as seen from its top.
+fn relative(path: &VaultPath) -> PathBuf {
+    path.names().iter().map(|name| OsStr::from_bytes(name)).collect()
 }
 
 /// Whether a link of a git directory leads to something that git runs or obeys. Objects and refs are neither.

@@ -1,47 +1,63 @@
-//! The symbolic links of the folders and of a workspace, and what is reached through them.
+//! The symbolic links of the folders and of a workspace, and where they lead.
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::fs;
 use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::Symlinks;
 
-use super::places::Places;
+use super::places::{Places, Position};
 use crate::git::git_directory;
 
 /// The kernel follows no more links on the way to a file.
 const MOST_LINKS: usize = 40;
-/// Links that lead into themselves give ever more paths.
-const MOST_PATHS: usize = 10_000;
+/// Links that lead into themselves give ever more steps.
+const MOST_STEPS: usize = 20_000;
 
-/// All links by their paths.
+/// All links by their paths, each with what it says in one state or another.
 #[derive(Debug)]
 pub(super) struct Links<'l> {
-    links: BTreeMap<&'l VaultPath, Link<'l>>,
+    links: BTreeMap<&'l VaultPath, Vec<&'l [u8]>>,
     places: &'l Places,
 }
 
-/// What a link says in one state or another, and where that is: most links are of no interest to anybody, so it is found out when somebody
-/// asks.
+/// Where a path leads, over links that are there in one state or another.
 #[derive(Debug, Default)]
-struct Link<'l> {
-    texts: Vec<&'l [u8]>,
-    targets: OnceCell<Vec<VaultPath>>,
+pub(super) struct Way {
+    /// What is looked up on the way: whoever puts a link there decides where it leads.
+    pub(super) over: BTreeSet<VaultPath>,
+    /// Where it ends in the folders.
+    pub(super) ends: BTreeSet<VaultPath>,
+    /// It may end outside of them.
+    pub(super) leaves: bool,
+    /// Nobody knows where it ends.
+    pub(super) is_endless: bool,
+}
+
+/// A part of a way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Walk {
+    at: Position,
+    rest: PathBuf,
+    links: usize,
 }
 
 impl<'l> Links<'l> {
     /// Those of the main line, and those that are new in a workspace.
     pub(super) fn of(main: &'l Symlinks, changes: &'l [Change], places: &'l Places) -> Self {
-        let mut links: BTreeMap<&VaultPath, Link<'_>> = BTreeMap::new();
+        let mut links: BTreeMap<&VaultPath, Vec<&[u8]>> = BTreeMap::new();
         let is_stored = |path: &VaultPath| path.parent().is_some_and(|folder| is_store(&folder));
         for (path, text) in main.iter().filter(|(path, _)| !is_stored(path)) {
-            links.entry(path).or_default().texts.push(text);
+            links.entry(path).or_default().push(text);
         }
         for change in changes {
             if let Some(Body::Symlink { target }) = change.after.as_ref().map(|e| &e.body) {
-                links.entry(&change.path).or_default().texts.push(target);
+                links.entry(&change.path).or_default().push(target);
             }
         }
         Self { links, places }
@@ -51,39 +67,92 @@ impl<'l> Links<'l> {
         self.links.keys().copied()
     }
 
-    /// What the link at a path leads to; nothing where there is none, or where it leads out of the folders.
-    pub(super) fn targets(&self, path: &VaultPath) -> &[VaultPath] {
-        let Some(link) = self.links.get(path) else { return &[] };
-        link.targets.get_or_init(|| {
-            let from = path.parent().unwrap_or_else(VaultPath::top);
-            link.texts.iter().filter_map(|text| self.places.of_link(&from, text)).collect()
-        })
+    /// Follows a path from a directory on as the kernel does: `..` is what lies above the place that links led to.
+    pub(super) fn way(&self, from: &VaultPath, path: &Path) -> Way {
+        self.follow(from, path, false)
     }
 
-    /// Everything that a path leads to over links: over those on the way to it, at it, and below it.
-    pub(super) fn reached(&self, path: &VaultPath) -> BTreeSet<VaultPath> {
-        let (mut found, mut pending) = (BTreeSet::new(), VecDeque::from([(path.clone(), 0)]));
-        while let Some((path, links)) = pending.pop_front().filter(|_| found.len() < MOST_PATHS) {
-            if links == MOST_LINKS {
+    /// The same, and then all links below where it ends.
+    pub(super) fn ways_below(&self, from: &VaultPath, path: &Path) -> Way {
+        self.follow(from, path, true)
+    }
+
+    fn follow(&self, from: &VaultPath, path: &Path, below: bool) -> Way {
+        let (mut way, mut seen) = (Way::default(), HashSet::new());
+        let start = Walk { at: Position::Inside(from.clone()), rest: path.to_owned(), links: 0 };
+        let mut pending = vec![start];
+        while let Some(walk) = pending.pop() {
+            if walk.links > MOST_LINKS || !seen.insert(walk.clone()) {
                 continue;
             }
-            let mut next: Vec<VaultPath> = Vec::new();
-            let mut at = VaultPath::top();
-            for (depth, name) in path.names().iter().enumerate() {
-                at = at.join(name);
-                let rest = &path.names()[depth + 1..];
-                for target in self.targets(&at) {
-                    next.push(rest.iter().fold(target.clone(), |path, name| path.join(name)));
+            if seen.len() > MOST_STEPS {
+                (way.leaves, way.is_endless) = (true, true);
+                break;
+            }
+            let mut parts = walk.rest.components();
+            let part = parts.next();
+            let rest = parts.as_path().to_owned();
+            let go = |at| Walk { at, rest: rest.clone(), links: walk.links };
+            let linked = |at: Position, target: &Path| Walk {
+                at,
+                rest: target.join(&rest),
+                links: walk.links + 1,
+            };
+            match (part, &walk.at) {
+                (None, Position::Outside(_)) => way.leaves = true,
+                (None, Position::Inside(end)) => {
+                    if way.ends.insert(end.clone()) && below {
+                        pending.extend(self.below(end, walk.links));
+                    }
+                }
+                (Some(Component::CurDir | Component::Prefix(_)), at) => {
+                    pending.push(go(at.clone()))
+                }
+                (Some(Component::RootDir), _) => {
+                    pending.push(go(self.places.position(Path::new("/"))))
+                }
+                (Some(Component::ParentDir), Position::Inside(at)) => match self.places.above(at) {
+                    Some(above) => pending.push(go(above)),
+                    None => way.leaves = true,
+                },
+                (Some(Component::ParentDir), Position::Outside(at)) => {
+                    let above = at.parent().unwrap_or(at);
+                    pending.push(go(self.places.position(above)));
+                }
+                (Some(Component::Normal(name)), Position::Inside(at)) => {
+                    let to = at.join(name.as_bytes());
+                    for text in self.links.get(&to).into_iter().flatten() {
+                        pending.push(linked(walk.at.clone(), Path::new(OsStr::from_bytes(text))));
+                    }
+                    way.over.insert(to.clone());
+                    pending.push(go(Position::Inside(to)));
+                }
+                (Some(Component::Normal(name)), Position::Outside(at)) => {
+                    match self.places.position(&at.join(name)) {
+                        inside @ Position::Inside(_) => pending.push(go(inside)),
+                        Position::Outside(to) => match fs::read_link(&to) {
+                            Ok(target) => pending.push(linked(walk.at.clone(), &target)),
+                            Err(_) => pending.push(go(Position::Outside(to))),
+                        },
+                    }
                 }
             }
-            let below =
-                self.links.range::<VaultPath, _>((Bound::Excluded(&path), Bound::Unbounded));
-            let below = below.take_while(|(link, _)| link.is_within(&path));
-            next.extend(below.flat_map(|(link, _)| self.targets(link).iter().cloned()));
-            let new = next.into_iter().filter(|path| found.insert(path.clone()));
-            pending.extend(new.map(|path| (path, links + 1)));
         }
-        found
+        way
+    }
+
+    /// The ways of all links below a directory.
+    fn below(&self, end: &VaultPath, links: usize) -> impl Iterator<Item = Walk> {
+        let below = self.links.range::<VaultPath, _>((Bound::Excluded(end), Bound::Unbounded));
+        let below = below.take_while(move |(link, _)| link.is_within(end));
+        below.flat_map(move |(link, texts)| {
+            let from = link.parent().unwrap_or_else(VaultPath::top);
+            texts.iter().map(move |text| Walk {
+                at: Position::Inside(from.clone()),
+                rest: PathBuf::from(OsStr::from_bytes(text)),
+                links: links + 1,
+            })
+        })
     }
 }
 

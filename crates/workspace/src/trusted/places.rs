@@ -7,6 +7,15 @@ use std::path::{Component, Path, PathBuf};
 use offshoot_tree::VaultPath;
 use offshoot_vault::Binding;
 
+/// A place on a way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Position {
+    /// In a folder.
+    Inside(VaultPath),
+    /// Elsewhere on the host.
+    Outside(PathBuf),
+}
+
 /// The folders of a vault, and the home of who has them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
@@ -20,31 +29,38 @@ impl Places {
         Self { folders: folders.collect(), home }
     }
 
-    /// What a symbolic link in a directory leads to; nothing where that is in no folder.
-    pub(super) fn of_link(&self, from: &VaultPath, target: &[u8]) -> Option<VaultPath> {
-        let target = Path::new(OsStr::from_bytes(target));
-        let found = match self.on_host(from) {
-            Some(directory) => self.in_folders(&directory.join(target)),
-            None => None,
-        };
-        found.or_else(|| resolved(from, target)).filter(|path| !path.is_top())
+    /// Whether there is any folder that something may lie outside of.
+    pub(super) fn has_folders(&self) -> bool {
+        !self.folders.is_empty()
     }
 
-    /// Whether a symbolic link in a directory leads out of all folders. Without any there is nothing to leave.
-    pub(super) fn leaves(&self, from: &VaultPath, target: &[u8]) -> bool {
-        let target = Path::new(OsStr::from_bytes(target));
-        let on_host = self.on_host(from).map(|directory| directory.join(target));
-        on_host.is_some_and(|path| self.in_folders(&path).is_none())
+    /// Where an absolute path of the host lies, as it is written.
+    pub(super) fn position(&self, host: &Path) -> Position {
+        let found = self.within(host);
+        found.map_or_else(|| Position::Outside(host.to_owned()), Position::Inside)
+    }
+
+    /// What lies above a directory of the vault: for a folder that is on the host. Nothing where nobody knows.
+    pub(super) fn above(&self, path: &VaultPath) -> Option<Position> {
+        match self.folders.iter().find(|(at, _)| at == path) {
+            Some((_, folder)) => Some(self.position(folder.parent().unwrap_or(folder))),
+            None => path.parent().map(Position::Inside),
+        }
+    }
+
+    /// A word of a setting as a path.
+    pub(super) fn word_path(&self, word: &str) -> PathBuf {
+        let homes = ["~/", "$HOME/", "${HOME}/"];
+        let in_home = homes.iter().find_map(|home| word.strip_prefix(home));
+        match (in_home, &self.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => PathBuf::from(word),
+        }
     }
 
     /// What a word of a setting names, as seen from a directory. Behind a substitution an absolute path is one from that directory.
     pub(super) fn of_word(&self, from: &VaultPath, word: &str) -> Option<VaultPath> {
-        let homes = ["~/", "$HOME/", "${HOME}/"];
-        let in_home = homes.iter().find_map(|home| word.strip_prefix(home));
-        let path = match (in_home, &self.home) {
-            (Some(below), Some(home)) => home.join(below),
-            _ => PathBuf::from(word),
-        };
+        let path = self.word_path(word);
         let found = match path.is_absolute() {
             true => self.in_folders(&path),
             false => self.on_host(from).and_then(|at| self.in_folders(&at.join(&path))),
@@ -63,17 +79,17 @@ impl Places {
 
     /// The place in the vault of an absolute path, as it is written or as the host resolves it.
     fn in_folders(&self, path: &Path) -> Option<VaultPath> {
-        let written = normal(path);
-        let find = |path: &Path| {
-            let inside =
-                |(at, folder): &(VaultPath, PathBuf)| resolved(at, path.strip_prefix(folder).ok()?);
-            // The folder that is the innermost on the host.
-            let length = |folder: &Path| folder.components().count();
-            let mut folders: Vec<_> = self.folders.iter().collect();
-            folders.sort_by_key(|(_, folder)| std::cmp::Reverse(length(folder)));
-            folders.into_iter().find_map(inside)
-        };
-        find(&written).or_else(|| find(&path.canonicalize().ok()?))
+        self.within(&normal(path)).or_else(|| self.within(&path.canonicalize().ok()?))
+    }
+
+    /// The place in the vault of an absolute path without `..`: in the folder that is the innermost on the host.
+    fn within(&self, path: &Path) -> Option<VaultPath> {
+        let inside =
+            |(at, folder): &(VaultPath, PathBuf)| resolved(at, path.strip_prefix(folder).ok()?);
+        let length = |folder: &Path| folder.components().count();
+        let mut folders: Vec<_> = self.folders.iter().collect();
+        folders.sort_by_key(|(_, folder)| std::cmp::Reverse(length(folder)));
+        folders.into_iter().find_map(inside)
     }
 }
 

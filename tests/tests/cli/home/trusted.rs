@@ -227,6 +227,74 @@ fn what_links_of_the_folder_reach_stays() {
     assert_eq!(read(&place, "scripts/pre-commit.sh"), "mine\nevil\n");
 }
 
+/// Who puts a link on the way to a trusted name decides what is found there, so it stays, however long ago what it leads to came home.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn links_on_the_way_stay() {
+    let place = lines();
+    place.write(".git/HEAD", "ref: refs/heads/main\n");
+    let settings =
+        "[include]\npath = ../cfg/local\n[core]\nhooksPath = dev/hooks\n[alias]\nx = !tools/x.sh\n";
+    place.write(".git/config", settings);
+    place.write("v1/vscode/tasks.json", "mine\n");
+    fs::create_dir(place.project().join(".git/hooks")).unwrap();
+    for (link, target) in [
+        (".vscode", "shared/vscode"),
+        ("shared", "v1"),
+        (".git/hooks/pre-push", "../../scripts/push"),
+        (".envrc", "conf/env"),
+    ] {
+        symlink(target, place.project().join(link)).unwrap();
+    }
+    place.ok(["init"]);
+    fork(&place, "work");
+    let files = "local hooks/pre-commit x.sh vscode/tasks.json push env";
+    run(
+        &place,
+        &format!("mkdir -p new/hooks new/vscode; for f in {files}; do echo evil >new/$f; done"),
+    );
+    place.ok(["commit", "-w", "work"]);
+    assert_eq!(read(&place, "new/env"), "evil\n");
+    let links =
+        "for l in cfg conf dev plain scripts tools; do ln -s new $l; done; ln -sfn new shared";
+    run(&place, links);
+    let document = place.json(&["commit", "-w", "work"]);
+    let held = ["/cfg", "/conf", "/dev", "/scripts", "/shared", "/tools"];
+    assert_eq!(trusted(&document, "held"), held);
+    assert_eq!(read(&place, ".vscode/tasks.json"), "mine\n");
+    assert!(place.project().join("plain").is_symlink() && !place.project().join("cfg").exists());
+}
+
+/// `..` behind a link is what lies above the place that it leads to.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn dots_behind_links_are_followed_as_the_kernel_does() {
+    let place = lines();
+    for path in ["deep/shared/vs/tasks.json", "deep/er/k", "p/deep/er/k", "q/k", "k/f"] {
+        place.write(path, "mine\n");
+    }
+    for (link, target) in [
+        ("x", "deep/er"),
+        (".vscode", "x/../shared/vs"),
+        ("p/z", "deep/er"),
+        ("p/y", "z/../../../k/f"),
+    ] {
+        symlink(target, place.project().join(link)).unwrap();
+    }
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        "echo evil >deep/shared/vs/tasks.json; mkdir -p a/b/c; ln -s ../../../k a/b/c/d; \
+         ln -s a/b/c/d/../../.bashrc notes; ln -s a/b/c/d/../k/f fine; ln -sfn ../q p/z",
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    // The last makes another one lead out of the folder.
+    assert_eq!(trusted(&document, "held"), ["/deep/shared/vs/tasks.json", "/notes", "/p/z"]);
+    assert_eq!(read(&place, ".vscode/tasks.json"), "mine\n");
+    assert_eq!(read(&place, "fine"), "mine\n");
+}
+
 /// Links that the folder gets or loses while workspaces are at work.
 #[test]
 fn links_that_come_and_go_count_as_they_are() {
