@@ -31,6 +31,11 @@ pub(super) fn home(options: &GitOptions) -> Option<PathBuf> {
     directory(options, "HOME")
 }
 
+/// The person's directory of settings, where a variable names one.
+pub(super) fn config(options: &GitOptions) -> Option<PathBuf> {
+    directory(options, "XDG_CONFIG_HOME")
+}
+
 /// Whether git may find a repository from a folder on: in it, or above it.
 pub(super) fn has_repository(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -46,8 +51,7 @@ pub(super) fn has_repository(folder: &Path) -> bool {
 pub(super) fn own_texts(options: &GitOptions) -> Option<Vec<Vec<u8>>> {
     let home = home(options);
     let of_home = home.iter().map(|home| home.join(".gitconfig"));
-    let config = directory(options, "XDG_CONFIG_HOME")
-        .or_else(|| home.as_ref().map(|home| home.join(".config")));
+    let config = config(options).or_else(|| home.as_ref().map(|home| home.join(".config")));
     let of_config = config.iter().map(|config| config.join("git/config"));
     let prefix = options.program.parent().and_then(Path::parent);
     let of_system = [Some(Path::new("/")), prefix].into_iter().flatten();

@@ -49,6 +49,11 @@ impl TrackedPaths {
         host_settings::home(&self.options)
     }
 
+    /// The directory of settings that the person chose instead of the usual one.
+    pub(crate) fn config(&self) -> Option<PathBuf> {
+        host_settings::config(&self.options)
+    }
+
     /// Whether one of the folders is in a repository on the host.
     pub(crate) fn has_repository(&self) -> bool {
         self.directories().any(host_settings::has_repository)

@@ -104,6 +104,7 @@ impl<'t> TrustedFiles<'t> {
                 }
             }
         }
+        let git_of_person = git;
         // Starting git takes longer than all else here. Outside of repositories it has nothing to say that is not in the person's files.
         let git = git.filter(|git| has_repository || names_something(table, git));
         for (key, value) in git.map(TrackedPaths::settings).unwrap_or_default() {
@@ -111,6 +112,9 @@ impl<'t> TrustedFiles<'t> {
             for folder in repositories.iter().filter(|_| !key.starts_with("include")) {
                 files.name(key, value, folder, &places);
             }
+        }
+        if let Some(git) = git_of_person {
+            files.name_home(git);
         }
         let main = vault.symlinks(main)?;
         let links = Links::of(&main, changes, &places);
@@ -168,6 +172,20 @@ impl<'t> TrustedFiles<'t> {
                 false => links.way(&from, &word),
             };
             self.lead(way, file, directory);
+        }
+    }
+
+    /// Adds what the host obeys of the person's home.
+    fn name_home(&mut self, git: &TrackedPaths) {
+        const CONFIG: &str = ".config";
+        let (home, config) = (git.home(), git.config());
+        for (below, file) in self.table.of_home() {
+            let of_home = home.as_ref().map(|home| home.join(below));
+            let of_config = Path::new(below).strip_prefix(CONFIG).ok();
+            let of_config = of_config.and_then(|below| Some(config.as_ref()?.join(below)));
+            for path in of_home.into_iter().chain(of_config) {
+                self.words.entry((VaultPath::top(), path)).or_insert((file, true));
+            }
         }
     }
 

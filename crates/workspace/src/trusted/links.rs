@@ -1,6 +1,7 @@
 //! The symbolic links of the folders and of a workspace, and where they lead.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::ops::Bound;
@@ -24,6 +25,8 @@ const MOST_STEPS: usize = 20_000;
 pub(super) struct Links<'l> {
     links: BTreeMap<&'l VaultPath, Vec<&'l [u8]>>,
     places: &'l Places,
+    /// What links of the host outside the folders say.
+    outside: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
 /// Where a path leads, over links that are there in one state or another.
@@ -60,7 +63,7 @@ impl<'l> Links<'l> {
                 links.entry(&change.path).or_default().push(target);
             }
         }
-        Self { links, places }
+        Self { links, places, outside: RefCell::default() }
     }
 
     pub(super) fn paths(&self) -> impl Iterator<Item = &'l VaultPath> {
@@ -130,15 +133,22 @@ impl<'l> Links<'l> {
                 (Some(Component::Normal(name)), Position::Outside(at)) => {
                     match self.places.position(&at.join(name)) {
                         inside @ Position::Inside(_) => pending.push(go(inside)),
-                        Position::Outside(to) => match fs::read_link(&to) {
-                            Ok(target) => pending.push(linked(walk.at.clone(), &target)),
-                            Err(_) => pending.push(go(Position::Outside(to))),
+                        Position::Outside(to) => match self.outside(&to) {
+                            Some(target) => pending.push(linked(walk.at.clone(), &target)),
+                            None => pending.push(go(Position::Outside(to))),
                         },
                     }
                 }
             }
         }
         way
+    }
+
+    /// What a link of the host says; nothing where there is none.
+    fn outside(&self, path: &Path) -> Option<PathBuf> {
+        let mut known = self.outside.borrow_mut();
+        let read = || fs::read_link(path).ok();
+        known.entry(path.to_owned()).or_insert_with(read).clone()
     }
 
     /// The ways of all links below a directory.

@@ -34,6 +34,7 @@ pub struct TrustedTable {
     by_first: HashMap<Vec<u8>, Vec<usize>>,
     wild: Vec<usize>,
     settings: HashMap<String, Setting>,
+    home: Vec<&'static TrustedFile>,
 }
 
 /// What a pattern says about a path.
@@ -65,6 +66,7 @@ struct Pattern {
 #[serde(deny_unknown_fields)]
 struct Source {
     file: Vec<FileRow>,
+    home: Vec<FileRow>,
     setting: Vec<SettingRow>,
     git_link: FileRow,
     leaving_link: FileRow,
@@ -97,6 +99,7 @@ struct SettingRow {
 /// Everything that the table names, by rows of one pattern or key each.
 struct Rows {
     files: Vec<TrustedFile>,
+    home: Vec<TrustedFile>,
     settings: Vec<(TrustedFile, bool)>,
     git_link: TrustedFile,
     leaving_link: TrustedFile,
@@ -105,11 +108,13 @@ struct Rows {
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let source: Source = toml::from_str(include_str!("../../knowledge/trusted.toml"))
         .expect("the table of trusted files is valid, as a test says");
-    let files = source.file.into_iter().flat_map(|row| {
+    let each = |row: FileRow| {
         let FileRow { patterns, by, kind, why, harmless, json } = row;
         let row = TrustedFile { pattern: String::new(), by, kind, why, harmless, json };
         patterns.into_iter().map(move |pattern| TrustedFile { pattern, ..row.clone() })
-    });
+    };
+    let files = source.file.into_iter().flat_map(each).collect();
+    let home = source.home.into_iter().flat_map(each).collect();
     let settings = source.setting.into_iter().flat_map(|row| {
         let SettingRow { keys, directory, by, kind, why } = row;
         let pattern = String::new();
@@ -121,7 +126,7 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
         TrustedFile { pattern: patterns.concat(), by, kind, why, harmless, json }
     };
     let (git_link, leaving_link) = (nameless(source.git_link), nameless(source.leaving_link));
-    Rows { files: files.collect(), settings: settings.collect(), git_link, leaving_link }
+    Rows { files, home, settings: settings.collect(), git_link, leaving_link }
 });
 
 static BUILT_IN: LazyLock<TrustedTable> = LazyLock::new(|| TrustedTable::without(&[]));
@@ -144,6 +149,7 @@ impl TrustedTable {
             by_first: HashMap::new(),
             wild: Vec::new(),
             settings: settings.collect(),
+            home: ROWS.home.iter().filter(|file| stays(file)).collect(),
         };
         for file in ROWS.files.iter().filter(|file| stays(file)) {
             table.add(Pattern::new(file));
@@ -186,6 +192,11 @@ impl TrustedTable {
             Some(Fit::Above(_)) => is_link,
             None => false,
         }
+    }
+
+    /// What the host obeys of a home, by its path there and the row.
+    pub(super) fn of_home(&self) -> impl Iterator<Item = (&'static str, &'static TrustedFile)> {
+        self.home.iter().filter_map(|file| Some((file.pattern.strip_prefix("~/")?, *file)))
     }
 
     /// A link that leads out of the folders.

@@ -295,6 +295,53 @@ fn dots_behind_links_are_followed_as_the_kernel_does() {
     assert_eq!(read(&place, "fine"), "mine\n");
 }
 
+/// What the host obeys of a home stays where the folder is a part of it, and where a link of the home leads into the folder.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn parts_of_the_home_stay() {
+    let place = lines();
+    place.write("offs/config.toml", "");
+    let home = place.path();
+    fs::create_dir_all(home.join(".config")).unwrap();
+    symlink(place.project().join("offs"), home.join(".config/offshoot")).unwrap();
+    symlink(place.project().join("dots"), home.join(".dots")).unwrap();
+    symlink(".dots/bashrc", home.join(".bashrc")).unwrap();
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        "echo evil >offs/config.toml; mkdir dots; echo evil >dots/bashrc; echo evil >dots/other; echo evil >bashrc",
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(trusted(&document, "held"), ["/dots/bashrc", "/offs/config.toml"]);
+    assert!(place.project().join("dots/other").exists() && place.project().join("bashrc").exists());
+    // What a link of the home leads over is decided in the folder.
+    run(&place, "rm -r dots; ln -s offs dots");
+    let document = place.json(&["commit", "-w", "work"]);
+    assert!(trusted(&document, "held").contains(&"/dots".to_owned()), "{document}");
+}
+
+/// A folder that is a part of the home by itself.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_part_of_the_home_as_the_project_is_held() {
+    let place = Place::new();
+    let config = place.path().join(".config");
+    fs::create_dir_all(config.join("mine")).unwrap();
+    fs::write(config.join("mine/a"), "1\n").unwrap();
+    place.command(["init"]).current_dir(&config).output().unwrap();
+    let script = "mkdir -p offshoot git fish; echo evil >offshoot/sandbox.toml; echo evil >git/config; echo evil >fish/config.fish; echo 2 >mine/a";
+    let mut exec = place.command(["exec", "-w", "work", "--", "sh", "-euc", script]);
+    let ran = exec.current_dir(&config).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let commit =
+        place.command(["commit", "-w", "work", "--json"]).current_dir(&config).output().unwrap();
+    let document = &document_of(&commit)["result"];
+    let held = ["/fish/config.fish", "/git/config", "/offshoot/sandbox.toml"];
+    assert_eq!(trusted(document, "held"), held);
+    assert_eq!(fs::read_to_string(config.join("mine/a")).unwrap(), "2\n");
+}
+
 /// Links that the folder gets or loses while workspaces are at work.
 #[test]
 fn links_that_come_and_go_count_as_they_are() {
