@@ -366,6 +366,46 @@ fn refs_with_trusted_files_stay_for_an_ordinary_user() {
     refs_with_trusted_files(Who::Ordinary);
 }
 
+/// Trusted by what a setting or a link of the folder says rather than by a name, a directory that git takes for a repository, and stashes with files
+/// that were not tracked.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn refs_with_files_that_are_reached_stay() {
+    let make = "git init -q .; mkdir -p hk shared/vs; echo 1 > hk/k; echo 1 > shared/vs/tasks.json; ln -s shared/vs .vscode
+         echo x > a; git add -A; git commit -qm a; git config core.hooksPath hk";
+    for (name, script) in [
+        ("hook", "printf '#!/bin/sh\\n' > hk/post-checkout; chmod +x hk/post-checkout"),
+        ("link", "echo evil > shared/vs/tasks.json"),
+        ("crossing", "git rm -rq shared; ln -s a shared"),
+        (
+            "bare",
+            "mkdir -p b/refs; echo 'ref: refs/heads/main' > b/HEAD; echo > b/config; echo > b/refs/k",
+        ),
+        ("plain", "echo y > a; echo z > b"),
+    ] {
+        let scene = project(Who::Me, make);
+        scene.work(&format!(
+            "git switch -qc {name}; {script}; git add -A; git -c core.hooksPath=/dev/null commit -qm e
+             git -c core.hooksPath=/dev/null switch -q main; echo ok > new"
+        ));
+        scene.done(&["commit"]);
+        let found =
+            scene.host(&format!("git rev-parse -q --verify {name} >/dev/null && echo found || :"));
+        assert_eq!(found.is_empty(), name != "plain", "{name}");
+    }
+    for (script, left) in [
+        ("echo evil > .envrc; echo 2 > a; git stash -qu", ""),
+        ("echo evil > .envrc; git stash -qu; echo 3 > a; git stash -q", ""),
+        ("echo fine > u; echo 2 > a; git stash -qu", "u\n"),
+    ] {
+        let scene = project(Who::Me, make);
+        scene.work(&format!("{script}; echo ok > new"));
+        scene.done(&["commit"]);
+        let popped = "while git stash list | grep -q .; do git reset -q --hard; git stash pop -q; done; ls -A .envrc u 2>/dev/null || :";
+        assert_eq!(scene.host(popped), left, "{script}");
+    }
+}
+
 /// The command leaves a branch of its own checked out.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

@@ -150,6 +150,15 @@ impl<'t> TrustedFiles<'t> {
         self.named.get(path).copied().or_else(within).or_else(crossing)
     }
 
+    /// Whether a file at a path of a repository's tree would count; the flag is set for a symbolic link.
+    pub(crate) fn counts(&self, path: &VaultPath, is_link: bool) -> bool {
+        let within = || self.directories.keys().any(|directory| path.is_within(directory));
+        self.table.counts(path, is_link)
+            || self.named.contains_key(path)
+            || within()
+            || is_link && self.crossings.contains_key(path)
+    }
+
     /// What is reached through links by a trusted name, or by what a setting names, is trusted as well. So is what links of git directories
     /// lead to, such as hooks that are kept among the sources.
     fn follow_links(&mut self, links: &Links<'_>) {

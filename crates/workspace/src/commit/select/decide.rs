@@ -69,10 +69,6 @@ impl<'d> Decider<'d> {
             false => Some(IgnoreRules::never(objects, &never)?),
         };
         let trees = [&before, &after, &main];
-        let allowed = selection.allow.trusted;
-        let counts =
-            |path: &VaultPath, is_link| !allowed && selection.trusted.counts(path, is_link);
-        let planting = Planting::of(changes, objects, trees, &bindings, &counts)?;
         let states_of = [&after, &main].map(|tree| State { objects, tree });
         let shared = checkouts.shared();
         let git = selection.git;
@@ -85,6 +81,9 @@ impl<'d> Decider<'d> {
             git,
         };
         let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
+        let allowed = selection.allow.trusted;
+        let counts = |path: &VaultPath, is_link| !allowed && trusted.counts(path, is_link);
+        let planting = Planting::of(changes, objects, trees, &bindings, &counts)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();

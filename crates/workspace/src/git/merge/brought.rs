@@ -83,6 +83,29 @@ impl<'a> Brought<'a> {
         Ok(matches!(self.compare(&tree, &bases)?, Look::Found))
     }
 
+    /// The same of a stash: it has files in its commit, in that of the index, and those that were not tracked.
+    pub(crate) fn is_in_stash(&self, commit: &[u8], before: Option<&[u8]>) -> Result<bool> {
+        if self.is_in(commit, before)? {
+            return Ok(true);
+        }
+        let parents = match self.workspace.read(commit)? {
+            Some((Kind::Commit, bytes)) => headers(&bytes, b"parent "),
+            _ => Vec::new(),
+        };
+        let Some((_, [index, untracked @ ..])) = parents.split_first() else { return Ok(false) };
+        if self.is_in(index, None)? {
+            return Ok(true);
+        }
+        for commit in untracked {
+            // What is tracked is not in there, and nothing is deleted by that.
+            let Some(tree) = tree_of(&self.workspace, commit)? else { return Ok(true) };
+            if matches!(self.compare(&tree, &[])?, Look::Found) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The newest commits that the host has refs for and that another one came from.
     fn came_from(&self, commit: &[u8]) -> Result<Vec<Vec<u8>>> {
         let tips = self.refs.keys().filter_map(|name| resolve(&self.refs, name)).collect();
@@ -117,6 +140,11 @@ impl<'a> Brought<'a> {
             for base in &bases {
                 // One that cannot be read is as good as none.
                 known.extend(items(&self.host, Some(base))?);
+            }
+            // Git takes a directory for a repository that looks like one, and obeys its settings.
+            let differs = || !known.iter().any(|base| *base == new);
+            if looks_like_repository(&new) && differs() {
+                return Ok(Look::Found);
             }
             looked += new.len() + known.iter().map(Vec::len).sum::<usize>();
             if looked > MOST {
@@ -158,6 +186,11 @@ impl<'a> Brought<'a> {
         }
         Ok(Look::Nothing)
     }
+}
+
+fn looks_like_repository(items: &[Item]) -> bool {
+    let has = |name: &[u8]| items.iter().any(|item| item.name.eq_ignore_ascii_case(name));
+    has(b"HEAD") && has(b"config") && (has(b"objects") || has(b"refs"))
 }
 
 /// The tree of a commit, or of what a tag names.

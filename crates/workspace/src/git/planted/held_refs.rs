@@ -132,6 +132,10 @@ fn held(
         }
         let why = match () {
             () if name.starts_with(REMOTES) => Some(Planted::RemoteRef),
+            () if name == STASH => {
+                let is_in = brought.is_in_stash(value, was.map(Vec::as_slice))?;
+                is_in.then_some(Planted::TrustedRef)
+            }
             () => brought.is_in(value, was.map(Vec::as_slice))?.then_some(Planted::TrustedRef),
         };
         names.extend(why.map(|why| (name.clone(), why)));
@@ -142,7 +146,7 @@ fn held(
         let lines = log.iter().flat_map(|log| log.split(|byte| *byte == b'\n'));
         for line in lines.filter(|line| !known.split(|byte| *byte == b'\n').any(|l| l == *line)) {
             let Some(id) = line.split(|byte| *byte == b' ').nth(1) else { continue };
-            if brought.is_in(id, None)? {
+            if brought.is_in_stash(id, None)? {
                 names.insert(STASH.to_vec(), Planted::TrustedRef);
             }
         }
