@@ -15,21 +15,21 @@ pub enum Scrubbed {
     /// It holds nothing that looks like a credential.
     Whole,
     /// It holds some; this is the rest.
-    Without(Vec<u8>, LeftOut),
+    Without(Vec<u8>, OmittedLines),
     /// It holds some, in this line at first, and parts of it cannot be left out.
     Nothing(usize),
 }
 
 /// What is not in the copy of a settings file: numbers of lines, the first of which is 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedLines {
     /// Lines that are not in it.
     pub lines: Vec<usize>,
     /// Lines that are in it without the logins of their addresses.
     pub logins: Vec<usize>,
 }
 
-impl LeftOut {
+impl OmittedLines {
     /// How many lines are not as they were.
     pub fn count(&self) -> usize {
         self.lines.len() + self.logins.len()
@@ -68,7 +68,7 @@ pub fn scrub(name: &str, content: &[u8]) -> Scrubbed {
         Ok((_, lines)) if lines.is_empty() && logins.is_empty() => Scrubbed::Whole,
         Ok((rest, lines)) => {
             logins.retain(|line| !lines.contains(line));
-            Scrubbed::Without(rest, LeftOut { lines, logins })
+            Scrubbed::Without(rest, OmittedLines { lines, logins })
         }
     }
 }
@@ -100,6 +100,9 @@ fn plain(name: &str, lines: &[Cow<'_, [u8]>]) -> Divided {
         match found {
             Found::Open => return Err(start + 1),
             Found::Empty if goes_on(&next) => return Err(start + 1),
+            Found::Line if goes_on(&next) && indent(&next) > indent(&whole) => {
+                return Err(start + 1);
+            }
             Found::Line => dropped.extend(start + 1..=at),
             Found::Nothing | Found::Empty if in_dropped_section => dropped.extend(start + 1..=at),
             Found::Nothing | Found::Empty => kept.extend(lines[start..at].concat()),
@@ -111,6 +114,10 @@ fn plain(name: &str, lines: &[Cow<'_, [u8]>]) -> Divided {
 /// Whether a line is the value of the name in the line before.
 fn goes_on(line: &str) -> bool {
     line.starts_with([' ', '\t']) && !line.trim().is_empty() && !line.contains(['=', ':', '#'])
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 /// What a shell starts with: an assignment that is a line of its own can be replaced by nothing to do, and all else is left as it is.

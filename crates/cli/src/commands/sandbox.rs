@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use offshoot_engine::machine;
 use offshoot_engine::sandbox::{
-    CredentialRule, Explanation, LeftOut, Profile, ProfileRules, Sight, Source, Viewer,
+    CredentialRule, Explanation, OmittedLines, Profile, ProfileRules, Sight, Source, Viewer,
 };
 use offshoot_protocol::{
     CredentialDoc, DoctorCheckDoc, DoctorState, Network, PathExplanationDoc, ProfileDoc,
@@ -303,12 +303,12 @@ fn sentence(path: &Path, explanation: &Explanation, viewer: &Viewer) -> String {
 }
 
 /// What a copy is without: `line 3, which seems to hold a credential, and the login in line 5`.
-fn left_out(left_out: &LeftOut) -> String {
+fn left_out(left_out: &OmittedLines) -> String {
     let numbers = |lines: &[usize]| {
         let list: Vec<String> = lines.iter().map(usize::to_string).collect();
         format!("{} {}", if lines.len() == 1 { "line" } else { "lines" }, list.join(", "))
     };
-    let LeftOut { lines, logins } = left_out;
+    let OmittedLines { lines, logins } = left_out;
     let seem = if lines.len() == 1 { "seems" } else { "seem" };
     let lines = (!lines.is_empty())
         .then(|| format!("{}, which {seem} to hold a credential", numbers(lines)));

@@ -47,7 +47,7 @@ impl Syntax {
     pub(super) fn of(name: &str) -> Self {
         const CODE: [&str; 8] =
             [".lua", ".vim", "vimrc", ".jl", ".gradle", ".Rprofile", ".irbrc", ".ghci"];
-        const MARKUP: [&str; 6] = [".xml", "NuGet.Config", ".json", ".yml", ".yaml", ".prettierrc"];
+        const MARKUP: [&str; 4] = [".xml", "NuGet.Config", ".json", ".prettierrc"];
         const SHELL: [&str; 6] = ["bashrc", "zshrc", "profile", ".zshenv", "_aliases", ".fish"];
         let is_one = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         match () {
@@ -184,6 +184,9 @@ fn has_part(name: &str, words: &[&str]) -> bool {
     parts.iter().any(|part| words.contains(&part.as_str()))
 }
 
+/// What ends an element that names the value in the next one: `<name>Private-Token</name>`.
+const TITLES: [&str; 2] = ["</name>", "</key>"];
+
 enum Value<'l> {
     Of(&'l str),
     /// It does not end in this line.
@@ -196,6 +199,9 @@ fn value_after(syntax: Syntax, line: &str, (start, end): (usize, usize)) -> Opti
     let is_alias = before.trim() == "alias";
     if is_alias && syntax == Syntax::Shell {
         return None;
+    }
+    if syntax == Syntax::Markup && TITLES.iter().any(|title| rest.starts_with(title)) {
+        return Some(Value::Open);
     }
     let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
     let rest = rest.strip_prefix(']').unwrap_or(rest);
@@ -226,7 +232,7 @@ fn value_after(syntax: Syntax, line: &str, (start, end): (usize, usize)) -> Opti
         let ends = |c: char| "\"'<".contains(c);
         let value = value.split(ends).next().unwrap_or_default();
         let value = value.split(" #").next().unwrap_or_default().trim();
-        let is_block = syntax == Syntax::Markup && value.starts_with(['|', '>']);
+        let is_block = syntax != Syntax::Shell && value.starts_with(['|', '>']);
         return Some(if is_block { Value::Open } else { Value::Of(value) });
     };
     if value.starts_with("\"\"\"") || value.starts_with("'''") {

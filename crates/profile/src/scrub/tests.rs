@@ -11,7 +11,7 @@ fn rest(name: &str, text: &str) -> String {
 }
 
 fn without(kept: &str, lines: &[usize], logins: &[usize]) -> Scrubbed {
-    Scrubbed::Without(kept.into(), LeftOut { lines: lines.into(), logins: logins.into() })
+    Scrubbed::Without(kept.into(), OmittedLines { lines: lines.into(), logins: logins.into() })
 }
 
 /// What of a line is left in a file: the line, or nothing.
@@ -105,6 +105,11 @@ fn addresses_stay_without_their_logins() {
             "{line}"
         );
     }
+    // Nor does a token in another line take the registry with it.
+    let text =
+        "npmScopes:\n  corp:\n    npmRegistryServer: \"https://h\"\n    npmAuthToken: abcdef\n";
+    let left = "npmScopes:\n  corp:\n    npmRegistryServer: \"https://h\"\n";
+    assert_eq!(scrub(".yarnrc.yml", text.as_bytes()), without(left, &[4], &[]));
     // What else an address holds takes the line with it, which is then told of as such.
     for line in [
         "url = https://u:pw@h/t/abcdef/x",
@@ -236,6 +241,7 @@ fn what_only_says_where_a_credential_is_stays() {
         (".gitconfig", "\turl = git@github.com:me/it"),
         (".gitconfig", "\taskPass = /usr/bin/ksshaskpass"),
         ("settings.xml", "<password>${env.NEXUS}</password>"),
+        ("settings.xml", "<name>Token of the repository</name>"),
         ("init.lua", "local token = vim.env.TOKEN"),
         ("config.toml", "max_tokens = 4096"),
         (".gitconfig", "\tcookieFile = ~/.gitcookies"),
@@ -252,6 +258,12 @@ fn what_cannot_be_divided_goes() {
     assert_eq!(found, Scrubbed::Nothing(2));
     let line = b"<configuration><add key=\"ClearTextPassword\" value=\"x\" /></configuration>";
     assert_eq!(scrub("NuGet.Config", line), Scrubbed::Nothing(1));
+    let named = b"<a>\n<name>Private-Token</name>\n<value>abcdef</value>\n</a>";
+    assert_eq!(scrub("settings.xml", named), Scrubbed::Nothing(2));
+    let block = b"a: 1\nnpmAuthToken: |\n  hunter2\n";
+    assert_eq!(scrub(".yarnrc.yml", block), Scrubbed::Nothing(2));
+    let folded = b"a: 1\nnpmAuthToken: hunter2\n  hunter3\n";
+    assert_eq!(scrub(".yarnrc.yml", folded), Scrubbed::Nothing(2));
     let value_below = b"[a]\npassword =\n    hunter2\n";
     assert_eq!(scrub("x.conf", value_below), Scrubbed::Nothing(2));
     let open = b"[a]\ntoken = \"\"\"\nabc\n\"\"\"\n";

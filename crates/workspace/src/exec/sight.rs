@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use offshoot_host::read_regular;
-use offshoot_profile::{ALL, Group, LeftOut, Profile, Scrubbed, Tool, groups, scrub};
+use offshoot_profile::{ALL, Group, OmittedLines, Profile, Scrubbed, Tool, groups, scrub};
 use offshoot_sandbox::{CacheMount, Overlay, WrittenFile};
 
 use crate::cache::{KNOWN, KnownCache};
@@ -108,7 +108,7 @@ pub struct Copied {
     content: Vec<u8>,
     modified: Option<SystemTime>,
     /// What seemed to be a credential and is not in it; none where that cannot be left out and there is no copy.
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<OmittedLines>,
     /// The line for which there is no copy, since it could not be left out.
     pub withheld_for: Option<usize>,
 }
@@ -385,7 +385,7 @@ impl<'a> Finder<'a> {
         let copy = read_regular(&path, LARGEST_NAMED).ok().map(|content| Copied {
             content,
             modified: fs::metadata(&path).ok().and_then(|found| found.modified().ok()),
-            left_out: Some(LeftOut::default()),
+            left_out: Some(OmittedLines::default()),
             withheld_for: None,
         });
         self.add(path, source, copy);
@@ -409,7 +409,7 @@ impl<'a> Finder<'a> {
             fs::metadata(&path).as_ref().ok().and_then(|found| Metadata::modified(found).ok());
         let name = path.to_string_lossy();
         let (content, left_out, withheld_for) = match scrub(&name, &content) {
-            Scrubbed::Whole => (content, Some(LeftOut::default()), None),
+            Scrubbed::Whole => (content, Some(OmittedLines::default()), None),
             Scrubbed::Without(rest, left_out) => (rest, Some(left_out), None),
             Scrubbed::Nothing(line) => (Vec::new(), None, Some(line)),
         };

@@ -142,9 +142,7 @@ fn unseen(verdict: &Verdict, envelope: &ExecutionEnvelope, viewer: &Viewer) -> S
         match sight.explain(&path, home.as_deref(), &project).visibility {
             Visibility::Workspace | Visibility::Shown => None,
             // What is left out of it is what one should not show.
-            Visibility::Copied => {
-                Some(("commands see a copy without credentials of:", format!("{shown}")))
-            }
+            Visibility::Copied => Some(("commands see a copy without credentials of:", shown)),
             Visibility::Withheld => Some((
                 "commands do not see it, since it seems to hold a credential:",
                 format!("offshoot doctor --explain {shown}"),

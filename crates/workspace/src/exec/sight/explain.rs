@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_profile::LeftOut;
+use offshoot_profile::OmittedLines;
 use offshoot_protocol::Visibility;
 
 use super::{Seen, Sight, Source};
@@ -18,7 +18,7 @@ pub struct Explanation {
     /// What makes it seen: the place of the table that it is or lies in.
     pub by: Option<(PathBuf, Source)>,
     /// What is not in its copy.
-    pub left_out: LeftOut,
+    pub left_out: OmittedLines,
     /// The line for which there is no copy.
     pub withheld_for: Option<usize>,
 }
@@ -45,7 +45,7 @@ impl Sight {
         let plain = |visibility| Explanation {
             visibility,
             by: None,
-            left_out: LeftOut::default(),
+            left_out: OmittedLines::default(),
             withheld_for: None,
         };
         if folders.iter().any(|folder| path.starts_with(folder)) {
