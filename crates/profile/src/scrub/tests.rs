@@ -241,7 +241,7 @@ fn what_only_says_where_a_credential_is_stays() {
         (".gitconfig", "\turl = git@github.com:me/it"),
         (".gitconfig", "\taskPass = /usr/bin/ksshaskpass"),
         ("settings.xml", "<password>${env.NEXUS}</password>"),
-        ("settings.xml", "<name>Token of the repository</name>"),
+        ("settings.xml", "<name>Mirror of releases</name>"),
         ("init.lua", "local token = vim.env.TOKEN"),
         ("config.toml", "max_tokens = 4096"),
         (".gitconfig", "\tcookieFile = ~/.gitcookies"),
