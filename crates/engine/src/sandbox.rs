@@ -7,8 +7,9 @@ use offshoot_host::read_regular;
 use offshoot_policy::Policy;
 pub use offshoot_protocol::{Demand, FileAccess, Network, Visibility};
 pub use offshoot_workspace::{
-    CredentialRule, Explanation, Group, HostRule, HostTable, Profile, ProfileRules, Profiles,
-    ProjectNarrowing, Seen, Sight, Source, TlsRules, ValueSource, Viewer, check_hosts, groups,
+    CredentialRule, Explanation, Group, HostRule, HostTable, OmittedLines, Profile, ProfileRules,
+    Profiles, ProjectNarrowing, Seen, Sight, Source, TlsRules, ValueSource, Viewer, check_hosts,
+    groups,
 };
 
 use offshoot_workspace::check_rules;

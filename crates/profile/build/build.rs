@@ -68,6 +68,8 @@ struct Shape {
     plain: bool,
     #[serde(default)]
     digit: bool,
+    #[serde(default)]
+    hex: bool,
     example: String,
 }
 
@@ -132,10 +134,10 @@ fn credentials() -> Result<String, Box<dyn Error>> {
         writeln!(code, "pub(super) const {name}: &[&str] = &{words:?};")?;
     }
     writeln!(code, "pub(super) const SHAPES: &[Shape] = &[")?;
-    for Shape { start, least, plain, digit, example } in shapes {
+    for Shape { start, least, plain, digit, hex, example } in shapes {
         writeln!(
             code,
-            "    Shape {{ start: {start:?}, least: {least}, plain: {plain}, digit: {digit}, #[cfg(test)] example: {example:?} }},"
+            "    Shape {{ start: {start:?}, least: {least}, plain: {plain}, digit: {digit}, hex: {hex}, #[cfg(test)] example: {example:?} }},"
         )?;
     }
     writeln!(code, "];\npub(super) const FILES: &[NamesOfFile] = &[")?;

@@ -20,4 +20,4 @@ pub use files::{Profiles, ProjectNarrowing};
 pub use hosts::{CredentialRule, HostRule, HostTable, TlsRules, ValueSource};
 pub use profile::Profile;
 pub use reads::{ALL, Group, Tool, groups};
-pub use scrub::{Scrubbed, scrub};
+pub use scrub::{OmittedLines, Scrubbed, scrub};

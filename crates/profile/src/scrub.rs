@@ -4,6 +4,8 @@ mod line;
 mod shell;
 mod value;
 
+use std::borrow::Cow;
+
 use line::{Found, Syntax, find};
 use shell::ShellText;
 
@@ -12,23 +14,61 @@ use shell::ShellText;
 pub enum Scrubbed {
     /// It holds nothing that looks like a credential.
     Whole,
-    /// It holds some; this is the rest, without so many lines.
-    Without(Vec<u8>, usize),
+    /// It holds some; this is the rest.
+    Without(Vec<u8>, OmittedLines),
     /// It holds some, in this line at first, and parts of it cannot be left out.
     Nothing(usize),
 }
 
-/// Leaves out what seems to be a credential. In files with sections, a section whose title tells of one goes as a whole, since its lines would
-/// otherwise belong to the one before.
+/// What is not in the copy of a settings file: numbers of lines, the first of which is 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OmittedLines {
+    /// Lines that are not in it.
+    pub lines: Vec<usize>,
+    /// Lines that are in it without the logins of their addresses.
+    pub logins: Vec<usize>,
+}
+
+impl OmittedLines {
+    /// How many lines are not as they were.
+    pub fn count(&self) -> usize {
+        self.lines.len() + self.logins.len()
+    }
+}
+
+/// What is left of the lines and the numbers of those that are not, or the number of one that cannot be left out.
+type Divided = Result<(Vec<u8>, Vec<usize>), usize>;
+
+/// Leaves out what seems to be a credential. Of an address with a login only the login goes: without the line, a tool would use another registry than the one
+/// that was meant. In files with sections, a section whose title tells of a credential goes as a whole, since its lines would otherwise belong to the one before.
 pub fn scrub(name: &str, content: &[u8]) -> Scrubbed {
-    let lines: Vec<&[u8]> = content.split_inclusive(|byte| *byte == b'\n').collect();
-    match Syntax::of(name) {
+    let syntax = Syntax::of(name);
+    let mut logins = Vec::new();
+    let mut lines: Vec<Cow<'_, [u8]>> = Vec::new();
+    for (at, line) in content.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let without = str::from_utf8(line).ok().and_then(|line| line::without_logins(syntax, line));
+        if without.is_some() {
+            logins.push(at + 1);
+        }
+        lines.push(without.map_or(Cow::Borrowed(line), |rest| Cow::Owned(rest.into_bytes())));
+    }
+    let divided = match syntax {
         Syntax::Plain => plain(name, &lines),
         Syntax::Shell => shell(name, &lines),
-        syntax => {
-            let found =
-                lines.iter().position(|line| find(name, syntax, &text(line)) != Found::Nothing);
-            found.map_or(Scrubbed::Whole, |at| Scrubbed::Nothing(at + 1))
+        Syntax::Code | Syntax::Markup => {
+            let found = |line: &Cow<'_, [u8]>| find(name, syntax, &text(line)) != Found::Nothing;
+            match lines.iter().position(found) {
+                Some(at) => Err(at + 1),
+                None => Ok((lines.concat(), Vec::new())),
+            }
+        }
+    };
+    match divided {
+        Err(line) => Scrubbed::Nothing(line),
+        Ok((_, lines)) if lines.is_empty() && logins.is_empty() => Scrubbed::Whole,
+        Ok((rest, lines)) => {
+            logins.retain(|line| lines.binary_search(line).is_err());
+            Scrubbed::Without(rest, OmittedLines { lines, logins })
         }
     }
 }
@@ -38,18 +78,18 @@ fn text(line: &[u8]) -> String {
 }
 
 /// Settings of which each line stands for itself, or for its section.
-fn plain(name: &str, lines: &[&[u8]]) -> Scrubbed {
-    let (mut kept, mut dropped) = (Vec::new(), 0);
+fn plain(name: &str, lines: &[Cow<'_, [u8]>]) -> Divided {
+    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     let mut in_dropped_section = false;
     let mut at = 0;
     while at < lines.len() {
         let start = at;
-        let mut whole = text(lines[at]);
+        let mut whole = text(&lines[at]);
         // A line that goes on in the next one goes with it.
         while whole.ends_with('\\') && at + 1 < lines.len() {
             at += 1;
             whole.pop();
-            whole.push_str(&text(lines[at]));
+            whole.push_str(&text(&lines[at]));
         }
         at += 1;
         let found = find(name, Syntax::Plain, &whole);
@@ -58,14 +98,17 @@ fn plain(name: &str, lines: &[&[u8]]) -> Scrubbed {
         }
         let next = lines.get(at).map(|next| text(next)).unwrap_or_default();
         match found {
-            Found::Open => return Scrubbed::Nothing(start + 1),
-            Found::Empty if goes_on(&next) => return Scrubbed::Nothing(start + 1),
-            Found::Line => dropped += at - start,
-            Found::Nothing | Found::Empty if in_dropped_section => dropped += at - start,
+            Found::Open => return Err(start + 1),
+            Found::Empty if goes_on(&next) => return Err(start + 1),
+            Found::Line if goes_on(&next) && indent(&next) > indent(&whole) => {
+                return Err(start + 1);
+            }
+            Found::Line => dropped.extend(start + 1..=at),
+            Found::Nothing | Found::Empty if in_dropped_section => dropped.extend(start + 1..=at),
             Found::Nothing | Found::Empty => kept.extend(lines[start..at].concat()),
         }
     }
-    if dropped == 0 { Scrubbed::Whole } else { Scrubbed::Without(kept, dropped) }
+    Ok((kept, dropped))
 }
 
 /// Whether a line is the value of the name in the line before.
@@ -73,9 +116,13 @@ fn goes_on(line: &str) -> bool {
     line.starts_with([' ', '\t']) && !line.trim().is_empty() && !line.contains(['=', ':', '#'])
 }
 
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
 /// What a shell starts with: an assignment that is a line of its own can be replaced by nothing to do, and all else is left as it is.
-fn shell(name: &str, lines: &[&[u8]]) -> Scrubbed {
-    let (mut kept, mut dropped, mut first) = (Vec::new(), 0, None);
+fn shell(name: &str, lines: &[Cow<'_, [u8]>]) -> Divided {
+    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     let mut state = ShellText::default();
     let mut continues = false;
     for (at, bytes) in lines.iter().enumerate() {
@@ -87,22 +134,20 @@ fn shell(name: &str, lines: &[&[u8]]) -> Scrubbed {
             kept.extend_from_slice(bytes);
             continue;
         }
-        first.get_or_insert(at + 1);
         let ends = !continues && state.is_between_commands();
         let Some(replacement) = shell::replacement(&line).filter(|_| stands_alone && ends) else {
-            return Scrubbed::Nothing(at + 1);
+            return Err(at + 1);
         };
-        dropped += 1;
+        dropped.push(at + 1);
         kept.extend_from_slice(replacement.as_bytes());
         if bytes.ends_with(b"\n") {
             kept.push(b'\n');
         }
     }
-    match first {
-        None => Scrubbed::Whole,
+    match dropped.first() {
         // What is open at the end was not understood.
-        Some(at) if !state.is_between_commands() => Scrubbed::Nothing(at),
-        Some(_) => Scrubbed::Without(kept, dropped),
+        Some(at) if !state.is_between_commands() => Err(*at),
+        _ => Ok((kept, dropped)),
     }
 }
 

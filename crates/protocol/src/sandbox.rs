@@ -73,9 +73,15 @@ pub struct SeenPlaceDoc {
     pub visibility: Visibility,
     /// Why: the group of places and the tool, or who named it.
     pub why: String,
-    /// Lines that seem to hold a credential and are left out.
+    /// How many lines the copy has not, or only without the login in an address, since they seem to hold a credential.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
+    /// The numbers of the lines that the copy has not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out_lines: Vec<usize>,
+    /// The numbers of the lines of which only the login is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out_logins: Vec<usize>,
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -132,9 +138,15 @@ pub struct PathExplanationDoc {
     /// The place that makes it seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Text>,
-    /// Lines that seem to hold a credential and are left out.
+    /// How many lines the copy has not, or only without the login in an address, since they seem to hold a credential.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
+    /// The numbers of the lines that the copy has not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out_lines: Vec<usize>,
+    /// The numbers of the lines of which only the login is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out_logins: Vec<usize>,
     /// The profile that says so.
     pub profile: String,
 }

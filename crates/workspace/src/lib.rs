@@ -77,8 +77,8 @@ pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted, sorted};
 pub use offshoot_profile::{
-    CredentialRule, Group, HostRule, HostTable, Profile, ProfileError, Profiles, ProjectNarrowing,
-    TlsRules, ValueSource, groups,
+    CredentialRule, Group, HostRule, HostTable, OmittedLines, Profile, ProfileError, Profiles,
+    ProjectNarrowing, TlsRules, ValueSource, groups,
 };
 pub use path_pattern::PathPattern;
 pub use policy::{

@@ -453,13 +453,20 @@ fn what_is_named_is_shown_as_it_is() {
     let place = place();
     let bashrc = "alias ll='ls -l'\nif true; then export API_TOKEN=abcdef; fi\n";
     fs::write(place.path().join(".bashrc"), bashrc).unwrap();
-    fs::write(place.path().join(".npmrc"), "//r/:_authToken=abcdef\nsave=true\n").unwrap();
+    fs::write(
+        place.path().join(".npmrc"),
+        "//r/:_authToken=abcdef\nsave=true\nregistry=https://me:hunter2@r/\n",
+    )
+    .unwrap();
+    fs::create_dir_all(place.path().join(".m2")).unwrap();
+    fs::write(place.path().join(".m2/settings.xml"), "<password>abcdef</password>\n").unwrap();
     place.write("read.sh", "cat ~/.bashrc ~/.npmrc");
     let read = |options: &[&str]| {
         printed(&place.run([&["exec", "-w", "look"], options, &["--", "sh", "read.sh"]].concat()))
     };
     let usual = read(&[]);
     assert!(!usual.contains("abcdef") && usual.contains("save=true"), "{usual}");
+    assert!(usual.contains("registry=https://r/"), "{usual}");
     let shown = read(&["--show", "../.bashrc", "--show", "../.npmrc"]);
     assert!(shown.contains(bashrc) && shown.contains("_authToken=abcdef"), "{shown}");
     // Who asks why it is withheld hears of the line and of a way out.
@@ -468,7 +475,19 @@ fn what_is_named_is_shown_as_it_is() {
     assert!(said.contains("--show"), "{said}");
     let list = place.ok(["sandbox", "show"]);
     assert!(list.contains("withheld: a line seems to hold a credential"), "{list}");
-    assert!(list.contains("copied without 1 line "), "{list}");
+    assert!(list.contains("copied without 1 line and 1 login "), "{list}");
+    let said = place.ok(["doctor", "--explain", "../.npmrc"]);
+    let what = "without line 1, which seems to hold a credential, and the login in line 3:";
+    assert!(said.contains(what), "{said}");
+    // Nor does anything propose to show a credential.
+    for (file, told) in
+        [(".npmrc", "a copy without credentials"), (".m2/settings.xml", "doctor --explain")]
+    {
+        let path = place.path().join(file).display().to_string();
+        let said = printed(&place.run(["exec", "-w", "look", "--", "cat", &path]));
+        assert!(said.contains("to allow it, add to") && said.contains(told), "{said}");
+        assert!(!said.contains("--show"), "{said}");
+    }
 }
 
 /// A file is hidden as well as a directory, wherever it would be seen.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use offshoot_engine::machine;
 use offshoot_engine::sandbox::{
-    CredentialRule, Explanation, Profile, ProfileRules, Sight, Source, Viewer,
+    CredentialRule, Explanation, OmittedLines, Profile, ProfileRules, Sight, Source, Viewer,
 };
 use offshoot_protocol::{
     CredentialDoc, DoctorCheckDoc, DoctorState, Network, PathExplanationDoc, ProfileDoc,
@@ -108,11 +108,17 @@ fn seen(sight: &Sight) -> Vec<SeenPlaceDoc> {
     let mut places: Vec<SeenPlaceDoc> = sight
         .seen
         .iter()
-        .map(|seen| SeenPlaceDoc {
-            path: path_text(&seen.path),
-            visibility: seen.visibility(),
-            why: why(&seen.source),
-            left_out: seen.copy.as_ref().and_then(|copy| copy.left_out).unwrap_or(0),
+        .map(|seen| {
+            let left_out = seen.copy.as_ref().and_then(|copy| copy.left_out.clone());
+            let left_out = left_out.unwrap_or_default();
+            SeenPlaceDoc {
+                path: path_text(&seen.path),
+                visibility: seen.visibility(),
+                why: why(&seen.source),
+                left_out: left_out.count(),
+                left_out_lines: left_out.lines,
+                left_out_logins: left_out.logins,
+            }
         })
         .collect();
     let missing = sight.missing.iter().map(|path| SeenPlaceDoc {
@@ -120,6 +126,8 @@ fn seen(sight: &Sight) -> Vec<SeenPlaceDoc> {
         visibility: Visibility::Absent,
         why: format!("{}; this machine does not have it", why(&Source::Profile)),
         left_out: 0,
+        left_out_lines: Vec::new(),
+        left_out_logins: Vec::new(),
     });
     places.extend(missing);
     places.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
@@ -169,7 +177,10 @@ fn text(document: &SandboxShowDoc) -> String {
     let rows = document.seen.iter().map(|place| {
         let how = match place.visibility {
             Visibility::Copied if place.left_out > 0 => {
-                format!("copied without {}", render::count(place.left_out as u64, "line"))
+                let counted = [(&place.left_out_lines, "line"), (&place.left_out_logins, "login")];
+                let counted = counted.into_iter().filter(|(lines, _)| !lines.is_empty());
+                let counted = counted.map(|(lines, what)| render::count(lines.len() as u64, what));
+                format!("copied without {}", counted.collect::<Vec<_>>().join(" and "))
             }
             other => other.to_string(),
         };
@@ -227,7 +238,9 @@ pub(crate) fn explain(path: &Path, context: &Context) -> Result<()> {
         visibility: explanation.visibility,
         why,
         by: explanation.by.as_ref().map(|(by, _)| path_text(by)),
-        left_out: explanation.left_out,
+        left_out: explanation.left_out.count(),
+        left_out_lines: explanation.left_out.lines,
+        left_out_logins: explanation.left_out.logins,
         path: path_text(&path),
         profile: profile.name,
     };
@@ -265,11 +278,9 @@ fn sentence(path: &Path, explanation: &Explanation, viewer: &Viewer) -> String {
         }
         Visibility::Shown if place.is_empty() => "the profile shows all of the host".to_owned(),
         Visibility::Shown => format!("commands read it and cannot change it: {place}"),
-        Visibility::Copied if explanation.left_out > 0 => format!(
-            "commands see a copy without {} that {} to hold a credential: {place}",
-            render::count(explanation.left_out as u64, "line"),
-            if explanation.left_out == 1 { "seems" } else { "seem" }
-        ),
+        Visibility::Copied if explanation.left_out.count() > 0 => {
+            format!("commands see a copy without {}: {place}", left_out(&explanation.left_out))
+        }
         Visibility::Copied => format!("commands see a copy: {place}"),
         Visibility::Withheld => {
             let line =
@@ -289,6 +300,20 @@ fn sentence(path: &Path, explanation: &Explanation, viewer: &Viewer) -> String {
         }
         Visibility::Absent => format!("it is not on the list of what commands see; {show}"),
     }
+}
+
+/// What a copy is without: `line 3, which seems to hold a credential, and the login in line 5`.
+fn left_out(left_out: &OmittedLines) -> String {
+    let numbers = |lines: &[usize]| {
+        let list: Vec<String> = lines.iter().map(usize::to_string).collect();
+        format!("{} {}", if lines.len() == 1 { "line" } else { "lines" }, list.join(", "))
+    };
+    let OmittedLines { lines, logins } = left_out;
+    let seem = if lines.len() == 1 { "seems" } else { "seem" };
+    let lines = (!lines.is_empty())
+        .then(|| format!("{}, which {seem} to hold a credential", numbers(lines)));
+    let logins = (!logins.is_empty()).then(|| format!("the login in {}", numbers(logins)));
+    lines.into_iter().chain(logins).collect::<Vec<_>>().join(", and ")
 }
 
 fn path_text(path: &Path) -> Text {

@@ -1,6 +1,6 @@
 //! Whether a line of settings holds a credential.
 
-use super::value::{has_known_shape, has_login, is_literal, is_pair, is_random};
+use super::value::{has_known_shape, has_login, is_literal, is_pair, is_random, logins};
 
 include!(concat!(env!("OUT_DIR"), "/credentials.rs"));
 
@@ -13,6 +13,8 @@ pub(super) struct Shape {
     pub(super) plain: bool,
     /// One of them is a digit.
     pub(super) digit: bool,
+    /// They are lower-case hexadecimal digits and hyphens.
+    pub(super) hex: bool,
     /// A line that has one.
     #[cfg(test)]
     pub(super) example: &'static str,
@@ -45,7 +47,7 @@ impl Syntax {
     pub(super) fn of(name: &str) -> Self {
         const CODE: [&str; 8] =
             [".lua", ".vim", "vimrc", ".jl", ".gradle", ".Rprofile", ".irbrc", ".ghci"];
-        const MARKUP: [&str; 5] = [".xml", ".json", ".yml", ".yaml", ".prettierrc"];
+        const MARKUP: [&str; 4] = [".xml", "NuGet.Config", ".json", ".prettierrc"];
         const SHELL: [&str; 6] = ["bashrc", "zshrc", "profile", ".zshenv", "_aliases", ".fish"];
         let is_one = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         match () {
@@ -67,6 +69,23 @@ pub(super) enum Found {
     Line,
     /// A credential that goes on in the next line.
     Open,
+}
+
+/// A line without the logins of its addresses; none where there is no login that can be taken out.
+pub(super) fn without_logins(syntax: Syntax, line: &str) -> Option<String> {
+    let is_program = matches!(syntax, Syntax::Shell | Syntax::Code);
+    let mut rest = line.to_owned();
+    let mut places: Vec<_> = logins(line).collect();
+    // What a program puts together, or looks for, is no login; and a name alone may be anything in a language.
+    places.retain(|place| {
+        let login = &line[place.clone()];
+        let is_made = login.contains("%s") || login.contains(|c| "$`\\()[]{}<>|;&*+^".contains(c));
+        !is_program || !(is_made || syntax == Syntax::Code && !login.contains(':'))
+    });
+    for place in places.iter().rev() {
+        rest.replace_range(place.clone(), "");
+    }
+    (!places.is_empty()).then_some(rest)
 }
 
 /// Looks for a credential in a line of a file.
@@ -165,6 +184,9 @@ fn has_part(name: &str, words: &[&str]) -> bool {
     parts.iter().any(|part| words.contains(&part.as_str()))
 }
 
+/// What ends an element that names the value in the next one: `<name>Private-Token</name>`.
+const TITLES: [&str; 2] = ["</name>", "</key>"];
+
 enum Value<'l> {
     Of(&'l str),
     /// It does not end in this line.
@@ -177,6 +199,9 @@ fn value_after(syntax: Syntax, line: &str, (start, end): (usize, usize)) -> Opti
     let is_alias = before.trim() == "alias";
     if is_alias && syntax == Syntax::Shell {
         return None;
+    }
+    if syntax == Syntax::Markup && TITLES.iter().any(|title| rest.starts_with(title)) {
+        return Some(Value::Open);
     }
     let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
     let rest = rest.strip_prefix(']').unwrap_or(rest);
@@ -207,7 +232,7 @@ fn value_after(syntax: Syntax, line: &str, (start, end): (usize, usize)) -> Opti
         let ends = |c: char| "\"'<".contains(c);
         let value = value.split(ends).next().unwrap_or_default();
         let value = value.split(" #").next().unwrap_or_default().trim();
-        let is_block = syntax == Syntax::Markup && value.starts_with(['|', '>']);
+        let is_block = syntax != Syntax::Shell && value.starts_with(['|', '>']);
         return Some(if is_block { Value::Open } else { Value::Of(value) });
     };
     if value.starts_with("\"\"\"") || value.starts_with("'''") {

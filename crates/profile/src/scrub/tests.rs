@@ -10,6 +10,10 @@ fn rest(name: &str, text: &str) -> String {
     }
 }
 
+fn without(kept: &str, lines: &[usize], logins: &[usize]) -> Scrubbed {
+    Scrubbed::Without(kept.into(), OmittedLines { lines: lines.into(), logins: logins.into() })
+}
+
 /// What of a line is left in a file: the line, or nothing.
 fn stays(name: &str, line: &str) -> bool {
     scrub(name, line.as_bytes()) == Scrubbed::Whole
@@ -27,7 +31,8 @@ fn a_section_about_credentials_goes_as_a_whole() {
     let text = "[user]\n\tname = A\n[credential \"https://x\"]\n\thelper = !gh auth\n[core]\n\teditor = vi\n";
     assert_eq!(rest(".gitconfig", text), "[user]\n\tname = A\n[core]\n\teditor = vi\n");
     let text = "[url \"https://me:pw@host/\"]\n\tinsteadOf = x\n[http]\n\textraHeader = \"Authorization: \\\n  more\"\n\tproxy = p\n";
-    assert_eq!(rest(".gitconfig", text), "[http]\n\tproxy = p\n");
+    let left = "[url \"https://host/\"]\n\tinsteadOf = x\n[http]\n\tproxy = p\n";
+    assert_eq!(rest(".gitconfig", text), left);
 }
 
 #[test]
@@ -37,13 +42,96 @@ fn lines_with_credentials_go() {
         "registry=https://r/\nsave=true\n"
     );
     assert_eq!(
-        rest("pip.conf", "[global]\nindex-url = https://u:p@h/simple\ntimeout = 3\n"),
+        rest("pip.conf", "[global]\npassword = https://u:p@h/simple\ntimeout = 3\n"),
         "[global]\ntimeout = 3\n"
     );
     assert_eq!(
         rest("config.toml", "[registry]\nToken = \"x\"\n[net]\nretry = 1"),
         "[registry]\n[net]\nretry = 1"
     );
+}
+
+/// Without the line a tool would use another registry than the one that was meant.
+#[test]
+fn addresses_stay_without_their_logins() {
+    for (file, line, left) in [
+        (
+            "pip.conf",
+            "index-url = http://u:pw@localhost:18731/simple",
+            "index-url = http://localhost:18731/simple",
+        ),
+        ("pip.conf", "    https://hunter2hunter2@h/simple", "    https://h/simple"),
+        (".npmrc", "@corp:registry=http://u:pw@host/", "@corp:registry=http://host/"),
+        (".npmrc", "registry=https://ghp_abcdefghijklmnopqrst0123@host/", "registry=https://host/"),
+        (
+            "config.toml",
+            "registry = \"sparse+https://u:p@w@h/i/\"",
+            "registry = \"sparse+https://h/i/\"",
+        ),
+        ("uv.toml", "url = 'https://u:pw@h/simple'", "url = 'https://h/simple'"),
+        (".condarc", "  - https://u:pw@h/c", "  - https://h/c"),
+        (
+            "go/env",
+            "GOPROXY=https://u:pw@a,https://u:pw@b/x,direct",
+            "GOPROXY=https://a,https://b/x,direct",
+        ),
+        (
+            ".gemrc",
+            ":sources: [https://h/, https://u:pw@h2/]",
+            ":sources: [https://h/, https://h2/]",
+        ),
+        (
+            ".bashrc",
+            "export PIP_INDEX_URL=\"https://u:pw@h/\" # mine",
+            "export PIP_INDEX_URL=\"https://h/\" # mine",
+        ),
+        (
+            ".bashrc",
+            "if x; then git clone https://u:pw@h/x; fi",
+            "if x; then git clone https://h/x; fi",
+        ),
+        (
+            ".yarnrc.yml",
+            "npmRegistryServer: \"https://u:pw@h\"",
+            "npmRegistryServer: \"https://h\"",
+        ),
+        ("settings.xml", "<url>https://u:pw@h/m2</url>", "<url>https://h/m2</url>"),
+        ("init.gradle", "maven { url 'https://u:pw@h/m2' }", "maven { url 'https://h/m2' }"),
+    ] {
+        let text = format!("# first\n{line}\n");
+        assert_eq!(
+            scrub(file, text.as_bytes()),
+            without(&format!("# first\n{left}\n"), &[], &[2]),
+            "{line}"
+        );
+    }
+    // Nor does a token in another line take the registry with it.
+    let text =
+        "npmScopes:\n  corp:\n    npmRegistryServer: \"https://h\"\n    npmAuthToken: abcdef\n";
+    let left = "npmScopes:\n  corp:\n    npmRegistryServer: \"https://h\"\n";
+    assert_eq!(scrub(".yarnrc.yml", text.as_bytes()), without(left, &[4], &[]));
+    // What else an address holds takes the line with it, which is then told of as such.
+    for line in [
+        "url = https://u:pw@h/t/abcdef/x",
+        "url = https://u:pw@h/?token=abcdef",
+        "url = https://u:pw@h/ghp_abcdefghijklmnopqrst0123",
+    ] {
+        let text = format!("a = 1\n{line}\n");
+        assert_eq!(scrub("x.conf", text.as_bytes()), without("a = 1\n", &[2], &[]), "{line}");
+    }
+    // A login that goes on in the next line is none that can be taken out.
+    assert_eq!(rest("x.conf", "a = 1\nurl = https://u:\\\npw@h/\n"), "a = 1\n");
+    // What a program makes of its variables is not changed.
+    for (file, line) in [
+        (".bashrc", "url=https://me:$TOKEN@h/"),
+        (".bashrc", "url=https://me:${TOKEN}@h/"),
+        ("pip.conf", "index-url = https://me:${TOKEN}@h/"),
+        ("init.lua", "local url = ('https://%s:%s@h'):format(a, b)"),
+        ("init.vim", "let re = 'https://\\w*:\\w*@'"),
+        (".gitconfig", "\tinsteadOf = https://git@h/"),
+    ] {
+        assert!(stays(file, line), "{file}: {line}");
+    }
 }
 
 /// Each row of the table is found by itself, whatever the variable is called.
@@ -59,6 +147,12 @@ fn every_shape_is_found() {
         "alias sk-learn-environment='conda activate scikit-learn'",
         "x=task-force-of-people-2026-11-17",
         "AKIA=1",
+        "cio=1 SKIP=1 patience=2 path=/usr/share/patterns/2026",
+        "image: acme/tool:v1.0-rc1-20261117-alpine",
+        "ssh-key-ed25519 sdk-manager-2026 key-bindings-vi dapidriver=2026 pul-request=1",
+        "time=12:AA level=rnd_seed r8_register=1 whsec_=",
+        "https://hooks.slack.com/ https://discord.com/api https://api.telegram.org/",
+        "https://x.test/?design=1&sig",
     ] {
         assert!(!has_known_shape(harmless), "{harmless}");
     }
@@ -94,6 +188,15 @@ fn credentials_of_every_tool_are_found() {
         ("settings.xml", "<password>hunter2</password>"),
         ("settings.xml", "<password>"),
         ("init.lua", "token = 'abcdef'"),
+        (".wgetrc", "header = Cookie: a=b"),
+        (".wgetrc", "header = X-Auth: abcdef"),
+        (".wgetrc", "header = Authorization: abcdef"),
+        (".npmrc", "otp=123456"),
+        (".bashrc", "export AZURE_STORAGE_CONNECTION_STRING='AccountName=a;EndpointSuffix=b'"),
+        ("x.conf", "store = AccountName=a;AccountKey=abcdef==;EndpointSuffix=b"),
+        (".bashrc", "export DEPLOY_WEBHOOK_URL=https://example.com/x"),
+        (".bashrc", "export COOKIE='a=b'"),
+        ("fstab", "//h/s /mnt cifs username=me,password=hunter2,uid=1 0 0"),
         (".tmux.conf", "set-environment -g GITHUB_TOKEN abcdef"),
         ("go/env", "X_KEY=0123456789abcdefghijklmnopqrstuvwxyz"),
         (".bashrc", "export DB_PASS=hunter2"),
@@ -138,8 +241,12 @@ fn what_only_says_where_a_credential_is_stays() {
         (".gitconfig", "\turl = git@github.com:me/it"),
         (".gitconfig", "\taskPass = /usr/bin/ksshaskpass"),
         ("settings.xml", "<password>${env.NEXUS}</password>"),
+        ("settings.xml", "<name>Mirror of releases</name>"),
         ("init.lua", "local token = vim.env.TOKEN"),
         ("config.toml", "max_tokens = 4096"),
+        (".gitconfig", "\tcookieFile = ~/.gitcookies"),
+        ("x.conf", "webhook_port = 9000"),
+        ("fstab", "UUID=01234567-89ab-cdef-0123-456789abcdef / ext4 errors=remount-ro 0 1"),
     ] {
         assert!(stays(file, line), "{file}: {line}");
     }
@@ -149,6 +256,14 @@ fn what_only_says_where_a_credential_is_stays() {
 fn what_cannot_be_divided_goes() {
     let found = scrub("settings.xml", b"<a>\n<password>x</password>\n</a>");
     assert_eq!(found, Scrubbed::Nothing(2));
+    let line = b"<configuration><add key=\"ClearTextPassword\" value=\"x\" /></configuration>";
+    assert_eq!(scrub("NuGet.Config", line), Scrubbed::Nothing(1));
+    let named = b"<a>\n<name>Private-Token</name>\n<value>abcdef</value>\n</a>";
+    assert_eq!(scrub("settings.xml", named), Scrubbed::Nothing(2));
+    let block = b"a: 1\nnpmAuthToken: |\n  hunter2\n";
+    assert_eq!(scrub(".yarnrc.yml", block), Scrubbed::Nothing(2));
+    let folded = b"a: 1\nnpmAuthToken: hunter2\n  hunter3\n";
+    assert_eq!(scrub(".yarnrc.yml", folded), Scrubbed::Nothing(2));
     let value_below = b"[a]\npassword =\n    hunter2\n";
     assert_eq!(scrub("x.conf", value_below), Scrubbed::Nothing(2));
     let open = b"[a]\ntoken = \"\"\"\nabc\n\"\"\"\n";
@@ -163,7 +278,7 @@ fn of_what_a_shell_starts_with_assignments_go() {
     let text =
         "alias ll='ls -l'\nif true; then\n    export GITHUB_TOKEN=abcdef  # mine\nfi\nPS1='$ '\n";
     let left = "alias ll='ls -l'\nif true; then\n    :\nfi\nPS1='$ '\n";
-    assert_eq!(scrub(".bashrc", text.as_bytes()), Scrubbed::Without(left.into(), 1));
+    assert_eq!(scrub(".bashrc", text.as_bytes()), without(left, &[3], &[]));
     for whole in [
         "TOKEN=abcdef make\n",
         "if x; then export TOKEN=abcdef; fi\n",

@@ -1,5 +1,7 @@
 //! Whether a value is a credential itself, or says where one is.
 
+use std::ops::Range;
+
 use super::line::{DIRECTORIES, REFERENCES, SHAPES, Shape};
 
 /// Words before a credential in a header.
@@ -81,7 +83,10 @@ pub(super) fn has_shape(line: &str, shape: &Shape) -> bool {
     line.match_indices(shape.start).any(|(at, _)| {
         // A beginning that is no letter begins wherever it is.
         let begins = !shape.start.starts_with(in_word) || !line[..at].ends_with(in_word);
-        let more = |c: &char| c.is_ascii_alphanumeric() || (!shape.plain && "_-.".contains(*c));
+        let more = |c: &char| match shape.hex {
+            true => matches!(c, '0'..='9' | 'a'..='f' | '-'),
+            false => c.is_ascii_alphanumeric() || (!shape.plain && "_-.".contains(*c)),
+        };
         let rest: String = line[at + shape.start.len()..].chars().take_while(more).collect();
         begins
             && rest.len() >= shape.least
@@ -89,18 +94,26 @@ pub(super) fn has_shape(line: &str, shape: &Shape) -> bool {
     })
 }
 
-/// Whether an address in a line has a name or a password before its host: `https://NAME@HOST`, `NAME:PASSWORD@HOST`.
-pub(super) fn has_login(line: &str) -> bool {
+/// Where addresses in a line have a login before their hosts, with the sign that ends it: `https://NAME:PASSWORD@HOST`, `https://TOKEN@HOST`.
+pub(super) fn logins(line: &str) -> impl Iterator<Item = Range<usize>> {
     let ends = |c: char| c.is_whitespace() || "/\"'?#".contains(c);
-    let in_address = line.match_indices("://").any(|(at, _)| {
-        let host = line[at + 3..].split(ends).next().unwrap_or_default();
-        let Some((login, _)) = host.rsplit_once('@') else { return false };
-        // The user of a host that is reached by ssh is no secret.
-        let is_plain_user = line[..at].ends_with("ssh") && !login.contains(':');
-        !is_plain_user && login.split(':').any(|part| is_literal(part, true))
-    });
+    line.match_indices("://").filter_map(move |(at, scheme)| {
+        let start = at + scheme.len();
+        let host = line[start..].split(ends).next().unwrap_or_default();
+        let (login, _) = host.rsplit_once('@')?;
+        let is_secret = match login.split_once(':').unwrap_or((login, "")) {
+            // The user of a host that is reached by ssh is no secret, nor is the one that all have.
+            (user, "") => !line[..at].ends_with("ssh") && user != "git" && is_literal(user, true),
+            (user, password) => is_literal(password, true) || is_random(user),
+        };
+        is_secret.then(|| start..start + login.len() + 1)
+    })
+}
+
+/// Whether an address in a line has a login before its host, also one without a scheme: `NAME:PASSWORD@HOST`.
+pub(super) fn has_login(line: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || "/\"'=,".contains(c);
-    in_address
+    logins(line).next().is_some()
         || line.split(ends).any(|word| {
             let Some((login, host)) = word.split_once('@') else { return false };
             let Some((user, password)) = login.split_once(':') else { return false };

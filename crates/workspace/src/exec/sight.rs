@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use offshoot_host::read_regular;
-use offshoot_profile::{ALL, Group, Profile, Scrubbed, Tool, groups, scrub};
+use offshoot_profile::{ALL, Group, OmittedLines, Profile, Scrubbed, Tool, groups, scrub};
 use offshoot_sandbox::{CacheMount, Overlay, WrittenFile};
 
 use crate::cache::{KNOWN, KnownCache};
@@ -107,8 +107,8 @@ pub struct Seen {
 pub struct Copied {
     content: Vec<u8>,
     modified: Option<SystemTime>,
-    /// Lines that seemed to hold a credential and are not in it; none where all of it did and there is no copy.
-    pub left_out: Option<usize>,
+    /// What seemed to be a credential and is not in it; none where that cannot be left out and there is no copy.
+    pub left_out: Option<OmittedLines>,
     /// The line for which there is no copy, since it could not be left out.
     pub withheld_for: Option<usize>,
 }
@@ -385,7 +385,7 @@ impl<'a> Finder<'a> {
         let copy = read_regular(&path, LARGEST_NAMED).ok().map(|content| Copied {
             content,
             modified: fs::metadata(&path).ok().and_then(|found| found.modified().ok()),
-            left_out: Some(0),
+            left_out: Some(OmittedLines::default()),
             withheld_for: None,
         });
         self.add(path, source, copy);
@@ -409,8 +409,8 @@ impl<'a> Finder<'a> {
             fs::metadata(&path).as_ref().ok().and_then(|found| Metadata::modified(found).ok());
         let name = path.to_string_lossy();
         let (content, left_out, withheld_for) = match scrub(&name, &content) {
-            Scrubbed::Whole => (content, Some(0), None),
-            Scrubbed::Without(rest, lines) => (rest, Some(lines), None),
+            Scrubbed::Whole => (content, Some(OmittedLines::default()), None),
+            Scrubbed::Without(rest, left_out) => (rest, Some(left_out), None),
             Scrubbed::Nothing(line) => (Vec::new(), None, Some(line)),
         };
         self.add(path, source, Some(Copied { content, modified, left_out, withheld_for }));

@@ -55,7 +55,10 @@ pub(super) fn warning(
             };
             format!("{shown} is there, but commands have a {private} of their own: {advice}")
         }
-        Visibility::Hidden | Visibility::Absent | Visibility::Withheld => format!(
+        Visibility::Withheld => format!(
+            "{shown} is there, but commands do not see it, since it seems to hold a credential: `offshoot doctor --explain {shown}` names the line"
+        ),
+        Visibility::Hidden | Visibility::Absent => format!(
             "{shown} is there, but commands do not see it: `offshoot doctor --explain {shown}` says why, and `exec --show {shown}` shows it to a command"
         ),
         Visibility::Workspace | Visibility::Shown | Visibility::Copied => return None,

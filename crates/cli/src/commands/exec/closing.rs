@@ -1,6 +1,7 @@
 //! What the last words about an exec need to know beside its envelope.
 
 use offshoot_engine::exec::{ExecutionResult, RuntimeOptions};
+use offshoot_engine::sandbox::Viewer;
 use offshoot_engine::settings::format_duration;
 use offshoot_protocol::Hint;
 
@@ -28,6 +29,8 @@ pub(super) struct Closing {
     pub(super) told: usize,
     /// The file that a rule of the user belongs in.
     pub(super) rules: Option<PathBuf>,
+    /// Who says what commands can see.
+    pub(super) viewer: Viewer,
     /// The command could have been given some of the network.
     pub(super) may_reach: bool,
 }
@@ -46,6 +49,7 @@ impl Closing {
             ended_by,
             told: 0,
             rules: context.engine.user_rule_file(),
+            viewer: context.engine.viewer(),
             may_reach: ask.may_reach,
         }
     }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult, ExecutionWorkspace};
 use offshoot_engine::policy::{Verdict, suggestion};
-use offshoot_protocol::{ErrorBody, ExecState, Hint, PathAccess};
+use offshoot_engine::sandbox::{Sight, Viewer};
+use offshoot_protocol::{ErrorBody, ExecState, Hint, PathAccess, Visibility};
 
 use super::closing::{Closing, has_run};
 use super::discarded;
@@ -15,8 +16,8 @@ use crate::invocation;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
-/// What every command sees of the system.
-const SEEN: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/dev", "/proc"];
+/// What every command has of its own, and needs no more of.
+const OWN: [&str; 2] = ["/dev", "/proc"];
 /// At most so many changes are named one by one.
 const MOST_NAMED: usize = 8;
 
@@ -36,7 +37,7 @@ pub(super) fn text(
         && !verdict.decision.runs()
     {
         text.push_str(&stopped(verdict, closing.rules.as_deref()));
-        text.push_str(&unseen(verdict, result.mountpoint.as_deref()));
+        text.push_str(&unseen(verdict, envelope, &closing.viewer));
     }
     let Some((_, workspace)) = &result.workspace else { return text };
     if result.error.is_some() {
@@ -121,20 +122,37 @@ fn stopped(verdict: &Verdict, rules: Option<&Path>) -> String {
     text
 }
 
-/// What a command that was stopped would not see either, once a rule lets it run.
-fn unseen(verdict: &Verdict, project: Option<&Path>) -> String {
-    let is_outside = |path: &Path| project.is_none_or(|project| !path.starts_with(project));
+/// What a command that was stopped would not see either, once a rule lets it run, or only as a copy.
+fn unseen(verdict: &Verdict, envelope: &ExecutionEnvelope, viewer: &Viewer) -> String {
+    let result = &envelope.result;
+    let Some(profile) = &result.profile else { return String::new() };
     let parts = verdict.parts.iter().filter(|part| !part.decision.runs());
     let touched = parts.flat_map(|part| &part.judged.paths);
     let read = touched.filter(|touched| touched.access == PathAccess::Read);
-    let mut read = read.map(|touched| Path::new(&touched.path));
-    let is_seen = |path: &Path| SEEN.iter().any(|seen| path.starts_with(seen));
-    let hidden =
-        read.find(|path| is_outside(path) && !is_seen(path) && path.symlink_metadata().is_ok());
-    hidden.map_or_else(String::new, |path| {
-        let option = format!("--show {}", render::host_path(path));
-        format!("  {} {option}\n", paint(DIM, "and for the command to see it:"))
-    })
+    let read = read.filter_map(|touched| Path::new(&touched.path).canonicalize().ok());
+    let mut read = read.filter(|path| !OWN.iter().any(|own| path.starts_with(own))).peekable();
+    if read.peek().is_none() {
+        return String::new();
+    }
+    let sight = Sight::new(profile, viewer, &envelope.request.show);
+    let home = viewer.home.as_deref().and_then(|home| home.canonicalize().ok());
+    let project: Vec<PathBuf> = result.mountpoint.iter().cloned().collect();
+    let mut told = read.filter_map(|path| {
+        let shown = render::host_path(&path);
+        match sight.explain(&path, home.as_deref(), &project).visibility {
+            Visibility::Workspace | Visibility::Shown => None,
+            // What is left out of it is what one should not show.
+            Visibility::Copied => Some(("commands see a copy without credentials of:", shown)),
+            Visibility::Withheld => Some((
+                "commands do not see it, since it seems to hold a credential:",
+                format!("offshoot doctor --explain {shown}"),
+            )),
+            Visibility::Hidden | Visibility::Absent | Visibility::Private => {
+                Some(("and for the command to see it:", format!("--show {shown}")))
+            }
+        }
+    });
+    told.next().map_or_else(String::new, |(what, how)| format!("  {} {how}\n", paint(DIM, what)))
 }
 
 /// What went wrong, or is not as one may expect.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_profile::OmittedLines;
 use offshoot_protocol::Visibility;
 
 use super::{Seen, Sight, Source};
@@ -16,8 +17,8 @@ pub struct Explanation {
     pub visibility: Visibility,
     /// What makes it seen: the place of the table that it is or lies in.
     pub by: Option<(PathBuf, Source)>,
-    /// Lines that are not in its copy.
-    pub left_out: usize,
+    /// What is not in its copy.
+    pub left_out: OmittedLines,
     /// The line for which there is no copy.
     pub withheld_for: Option<usize>,
 }
@@ -41,8 +42,12 @@ impl Seen {
 impl Sight {
     /// Whether a command sees a path, which has no links in it; `folders` are those of its workspace.
     pub fn explain(&self, path: &Path, home: Option<&Path>, folders: &[PathBuf]) -> Explanation {
-        let plain =
-            |visibility| Explanation { visibility, by: None, left_out: 0, withheld_for: None };
+        let plain = |visibility| Explanation {
+            visibility,
+            by: None,
+            left_out: OmittedLines::default(),
+            withheld_for: None,
+        };
         if folders.iter().any(|folder| path.starts_with(folder)) {
             return plain(Visibility::Workspace);
         }
@@ -56,7 +61,7 @@ impl Sight {
         if let Some(seen) = self.seen.iter().find(leads_to) {
             let visibility = seen.visibility();
             let copy = seen.copy.as_ref();
-            let left_out = copy.and_then(|copy| copy.left_out).unwrap_or(0);
+            let left_out = copy.and_then(|copy| copy.left_out.clone()).unwrap_or_default();
             let withheld_for = copy.and_then(|copy| copy.withheld_for);
             let by = Some((seen.path.clone(), seen.source.clone()));
             return Explanation { visibility, by, left_out, withheld_for };

@@ -77,9 +77,25 @@ fn settings_are_copied_without_credentials() {
     assert_eq!(git.content, b"[user]\n\tname = A\n");
     assert!(!copies.iter().any(|copy| copy.path.ends_with("settings.xml")));
     let explained = sight.explain(&home.path(".gitconfig"), None, &[]);
-    assert_eq!((explained.visibility, explained.left_out), (Visibility::Copied, 2));
+    assert_eq!((explained.visibility, explained.left_out.lines), (Visibility::Copied, vec![3, 4]));
     let explained = sight.explain(&home.path(".m2/settings.xml"), None, &[]);
     assert_eq!(explained.visibility, Visibility::Withheld);
+}
+
+/// Administrators write passwords of proxies and shares to these.
+#[test]
+fn settings_of_the_system_that_may_hold_credentials_are_copied() {
+    let home = Home::new();
+    let sight = sight("workspace", &home.viewer(&[]));
+    let etc = groups().iter().find(|group| group.name == "etc").unwrap();
+    for path in ["/etc/npmrc", "/etc/environment", "/etc/wgetrc", "/etc/gitconfig", "/etc/fstab"] {
+        assert!(etc.copy.contains(&path) && !etc.show.contains(&path), "{path}");
+        assert!(!sight.shown().contains(&PathBuf::from(path)), "{path}");
+        if Path::new(path).is_file() {
+            let seen = sight.seen.iter().find(|seen| seen.path == Path::new(path));
+            assert!(seen.is_some_and(|seen| seen.copy.is_some()), "{path}");
+        }
+    }
 }
 
 /// A variable that names the home, or what the home lies in, would show all of it.
