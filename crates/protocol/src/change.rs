@@ -4,6 +4,7 @@ use offshoot_vocabulary::{ChangeKindDoc, EntryKindDoc, ExitCode, LineSign, Metad
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::commit::HeldDoc;
 use crate::document::{Kind, Question};
 use crate::schema::{self, Schema};
 use crate::text::Text;
@@ -102,6 +103,9 @@ pub struct DiffDoc {
     pub changes: Vec<ChangeDoc>,
     /// Paths left out because only their metadata changed.
     pub metadata_only: u64,
+    /// What a commit would leave in the workspace, where `after` is what it would bring: `changes` has it only where its path was asked for.
+    #[serde(default)]
+    pub stays: Vec<HeldDoc>,
     /// The changes as a patch that `git apply` takes, binary files included; with `--patch`. It has what lists fold only with `--expand`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<Text>,
