@@ -99,14 +99,15 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     // What would be committed is a state that nothing refers to.
     let _held = vault.hold()?;
     let Words { a, b, paths } = words(args, context, vault)?;
-    let (before, after, mut held) = states(a, b, context, vault).map_err(|error| match error.hint {
-        None if error.code == ExitCode::NotFound => error.hint(
-            Hint::from("no file has that name either; ")
-                .then("offshoot diff --name-only")
-                .text(" lists what changed"),
-        ),
-        _ => error,
-    })?;
+    let (before, after, mut held) =
+        states(a, b, context, vault).map_err(|error| match error.hint {
+            None if error.code == ExitCode::NotFound => error.hint(
+                Hint::from("no file has that name either; ")
+                    .then("offshoot diff --name-only")
+                    .text(" lists what changed"),
+            ),
+            _ => error,
+        })?;
     let mut options = context.engine.diff_options();
     options.context = args.unified.unwrap_or(options.context);
     let service = ChangeSummaryService::new(vault, options);

@@ -51,8 +51,8 @@ impl ProfileRules {
         request: &ExecutionRequest,
     ) -> Result<()> {
         for project in &self.narrowed {
-            let lets_reach = project.lets_reach(network, &request.allow)
-                && (project.lets_widen() || !reaches);
+            let lets_reach =
+                project.lets_reach(network, &request.allow) && (project.lets_widen() || !reaches);
             let lets_show = project.lets_show() && project.lets_widen();
             let flag = match () {
                 () if !lets_reach => "--net",
