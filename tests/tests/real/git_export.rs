@@ -176,8 +176,9 @@ fn what_a_commit_holds_back_is_told() {
     let scene = project(Who::Me, HISTORY);
     scene.work("echo two >> a");
     let held = "the branch has /.envrc, which something on this machine would run or obey";
-    assert!(!scene.done(&["export", "--git", "agent"]).contains(held));
+    let said = || scene.done(&["export", "--git", "agent", "--json"]);
+    assert!(!said().contains(held));
     scene.work("echo x > .envrc");
-    let said = scene.done(&["export", "--git", "agent"]);
+    let said = said();
     assert!(said.contains(held), "{said}");
 }

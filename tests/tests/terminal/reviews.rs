@@ -246,8 +246,8 @@ fn nothing_to_choose_is_told_with_what_stays() {
     place.ok(["commit", "-w", "fix"]);
     place.ok_with(["fs", "write", "/.envrc", "-w", "fix"], b"x\n");
     let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
-    console.wait_for("nothing chosen to commit from fix");
-    console.wait_for("stays: 1 file");
+    console.wait_for("nothing chosen to commit from");
+    console.wait_for(" 1 file that something on this machine would run or obey");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
