@@ -81,6 +81,7 @@ pub struct Profiles {
 pub struct ProjectNarrowing {
     file: String,
     profiles: Vec<Profile>,
+    warnings: Vec<String>,
 }
 
 impl Profiles {
@@ -146,8 +147,14 @@ impl Profiles {
 
     /// What a project's file takes away.
     pub fn project(&self, name: &str, text: &str) -> Result<ProjectNarrowing, ProfileError> {
-        let file: ProjectFile = parse(name, text)?;
-        let mut profiles = Vec::new();
+        let file: ProjectFile = parse(name, text).map_err(|error| match defines_profiles(text) {
+            true => ProfileError::new(
+                name,
+                "a project cannot define profiles: `profile` names one that there is, `[narrow]` takes away",
+            ),
+            false => error,
+        })?;
+        let (mut profiles, mut warnings) = (Vec::new(), Vec::new());
         if let Some(profile) = &file.profile {
             let found = self.get(profile).map_err(|message| ProfileError::new(name, message))?;
             profiles.push(found.clone());
@@ -156,9 +163,12 @@ impl Profiles {
             if text.from.is_some() || text.about.is_some() {
                 return Err(ProfileError::new(name, "[narrow] has neither `from` nor `about`"));
             }
+            warnings.extend(text.idle().into_iter().map(|key| {
+                format!("{name}: `{key}` in [narrow] has no effect: a project can only take away")
+            }));
             profiles.push(text.apply(name, name, &everything())?);
         }
-        Ok(ProjectNarrowing { file: name.to_owned(), profiles })
+        Ok(ProjectNarrowing { file: name.to_owned(), profiles, warnings })
     }
 }
 
@@ -166,6 +176,21 @@ impl ProjectNarrowing {
     /// The project's file, as it was called.
     pub fn file(&self) -> &str {
         &self.file
+    }
+
+    /// What the file says to no effect.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Whether commands may change files.
+    pub fn lets_write(&self) -> bool {
+        self.profiles.iter().all(|profile| profile.files == FileAccess::Write)
+    }
+
+    /// Whether a request may ask for more than a profile gives.
+    pub fn lets_widen(&self) -> bool {
+        self.profiles.iter().all(|profile| profile.widen)
     }
 
     /// Whether commands may be given that network, and there these hosts.
@@ -220,6 +245,12 @@ fn everything() -> Profile {
             walls
         },
     }
+}
+
+/// Whether the text of a project's file has profiles as the user's has.
+fn defines_profiles(text: &str) -> bool {
+    let table = toml::from_str::<toml::Table>(text).unwrap_or_default();
+    table.get("profile").is_some_and(toml::Value::is_table)
 }
 
 fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result<T, ProfileError> {
@@ -287,6 +318,25 @@ impl Text {
             io_uring: self.io_uring.or(below.io_uring),
             walls,
         }
+    }
+
+    /// What takes nothing away where a project says it.
+    fn idle(&self) -> Vec<&'static str> {
+        let sees_all =
+            self.reads.as_ref().is_none_or(|reads| reads.iter().any(|read| read == crate::ALL));
+        let keys = [
+            ("files", self.files == Some(FileAccess::Write)),
+            ("reads", self.reads.is_some() && sees_all),
+            ("show", !self.show.is_empty() && sees_all),
+            ("network", self.network == Some(Network::Host)),
+            ("allow", self.allow.is_some() && self.network != Some(Network::Proxy)),
+            ("caches", self.caches == Some(true)),
+            ("limits", self.limits == Some(false)),
+            ("widen", self.widen == Some(true)),
+            ("nested_namespaces", self.nested_namespaces == Some(true)),
+            ("io_uring", self.io_uring == Some(true)),
+        ];
+        keys.into_iter().filter(|(_, idle)| *idle).map(|(key, _)| key).collect()
     }
 
     fn apply(self, file: &str, name: &str, base: &Profile) -> Result<Profile, ProfileError> {

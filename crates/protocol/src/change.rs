@@ -1,15 +1,10 @@
 //! Documents about changes.
 
-use offshoot_vocabulary::{ChangeKindDoc, EntryKindDoc, ExitCode, LineSign, MetadataFieldDoc};
+use offshoot_vocabulary::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Kind, Question};
-use crate::schema::{self, Schema};
 use crate::text::Text;
-
-/// The schemas of what is here.
-pub(crate) const SCHEMAS: &[Schema] = &[schema::of::<DiffDoc>];
 
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,34 +80,4 @@ pub struct ChangeDoc {
     /// The lines that changed; only with a patch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunks: Option<Vec<HunkDoc>>,
-}
-
-/// The difference of two points.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DiffDoc {
-    /// The old point, as it is called.
-    pub before: String,
-    /// The new point, as it is called.
-    pub after: String,
-    /// The old snapshot.
-    pub before_snapshot: String,
-    /// The new snapshot.
-    pub after_snapshot: String,
-    /// What changed, by path.
-    pub changes: Vec<ChangeDoc>,
-    /// Paths left out because only their metadata changed.
-    pub metadata_only: u64,
-    /// The changes as a patch that `git apply` takes, binary files included; with `--patch`. It has what lists fold only with `--expand`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub patch: Option<Text>,
-}
-
-impl Kind for DiffDoc {
-    const KIND: &'static str = "diff";
-}
-
-impl Question for DiffDoc {
-    fn answer(&self) -> ExitCode {
-        if self.changes.is_empty() { ExitCode::Success } else { ExitCode::Failure }
-    }
 }

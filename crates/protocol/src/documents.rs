@@ -3,7 +3,7 @@
 use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
-    binding, cache, change, commit, exec, file, git, help, history, merge, policy, recover, review,
+    binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover, review,
     sandbox, status, tools, vault, workspace,
 };
 
@@ -14,8 +14,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         errors,
         binding::SCHEMAS,
         cache::SCHEMAS,
-        change::SCHEMAS,
         commit::SCHEMAS,
+        diff::SCHEMAS,
         exec::SCHEMAS,
         file::SCHEMAS,
         git::SCHEMAS,

@@ -63,14 +63,18 @@ fn commits_for_programs() {
     assert_snapshot!(transcript.finish());
 }
 
-/// A name that fits nothing is a slip, and is told.
+/// A name that fits nothing is a slip: nothing is committed without what it was to name.
 #[test]
-fn names_that_fit_nothing_are_told() {
+fn a_name_to_take_that_fits_nothing_is_an_error() {
     let place = demo_vault();
     place.ok_with(["fs", "write", "/new", "-w", "fix"], b"new\n");
     let output = place.run(["commit", "-w", "fix", "--take", "nosuch", "-m", "new"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("nothing that changed fits --take nosuch"), "{output:?}");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(!place.project().join("new").exists());
+    place.ok(["commit", "-w", "fix", "--take", "new"]);
+    assert!(place.project().join("new").exists());
 }
 
 /// Each reason is on a line of its own.

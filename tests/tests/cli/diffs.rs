@@ -147,3 +147,28 @@ fn git_applies(place: &Place) {
     let differences = compare(&scan(&place.project()).unwrap(), &scan(&out).unwrap(), &options);
     assert!(differences.is_empty(), "{differences:?}");
 }
+
+/// What a commit would leave in the workspace is in no patch, and nobody has to think that it is not there.
+#[test]
+fn what_stays_is_named() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/.envrc", "-w", "fix"], b"export A=1\n");
+    for form in [&[][..], &["--stat"], &["--name-only"], &["--expand"]] {
+        let output = place.run([&["diff", "-w", "fix"], form].concat());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{output:?}");
+        assert!(told.contains("stays: 1 file") && told.contains("/.envrc"), "{output:?}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains(".envrc"), "{output:?}");
+    }
+    let document = place.json(&["diff", "-w", "fix"]);
+    assert_eq!(document["changes"].as_array().unwrap().len(), 0, "{document}");
+    assert_eq!(document["stays"][0]["path"], "/.envrc", "{document}");
+    // By its name it is shown, and needs no words.
+    let output = place.run(["diff", "-w", "fix", "--", ".envrc"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("+export A=1"), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("stays:"), "{output:?}");
+    let document = place.json(&["diff", "-w", "fix", "--", ".envrc"]);
+    assert_eq!(document["changes"][0]["path"], document["stays"][0]["path"], "{document}");
+    let elsewhere = place.json(&["diff", "-w", "fix", "--", "src"]);
+    assert_eq!(elsewhere["stays"].as_array().unwrap().len(), 0, "{elsewhere}");
+}

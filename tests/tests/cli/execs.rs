@@ -421,3 +421,37 @@ fn settings_of_exec_are_kept_to() {
     assert_eq!(split["result"]["stdout"], "1", "{split}");
     assert!(split["result"]["warnings"][0].as_str().unwrap().contains("hard links"), "{split}");
 }
+
+/// The patch comes behind what the command printed, and starts a line.
+#[needs(UserNamespace)]
+#[test]
+fn a_patch_is_printed_where_it_is_asked_for() {
+    let place = demo_vault();
+    for print in ["echo out", "printf out"] {
+        let script = format!("{print}; echo {} > n.txt", print.len());
+        let output = place.run(["exec", "-w", "fix", "--diff", "--shell", &script]);
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.starts_with("out\ndiff --git a/n.txt b/n.txt\n"), "{output:?}");
+        assert!(printed.contains(&format!("\n+{}\n", print.len())), "{output:?}");
+    }
+    let output = place.run(["exec", "-w", "fix", "--diff", "--", "echo", "out"]);
+    assert_eq!(output.stdout, b"out\n", "{output:?}");
+}
+
+/// Keys to sign with are not there, so git signs only what it is told to sign.
+#[needs(UserNamespace, "git")]
+#[test]
+fn git_does_not_sign_by_itself_inside() {
+    let place = demo_vault();
+    let settings = "[commit]\ngpgSign = true\n[tag]\ngpgSign = true\nforceSignAnnotated = true\n\
+                    [gpg]\nprogram = /bin/false\n[include]\npath = ~/.config/me.inc\n";
+    fs::write(place.path().join(".gitconfig"), settings).unwrap();
+    fs::create_dir_all(place.path().join(".config")).unwrap();
+    fs::write(place.path().join(".config/me.inc"), "[user]\nname = Me\nemail = me@x.test\n")
+        .unwrap();
+    let script = "git init -q r && cd r && git commit -q --allow-empty -m one && git tag -a -m t t && \
+                  git log --format=%an && ! git commit -q -S --allow-empty -m two";
+    let output = place.run(["exec", "-w", "fix", "--shell", script]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(output.stdout, b"Me\n", "{output:?}");
+}

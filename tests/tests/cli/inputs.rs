@@ -136,3 +136,20 @@ fn without_the_option_there_is_no_input() {
     assert_eq!(document["result"]["stdout"], "0\n", "{document}");
     assert_eq!(document["request"]["stdin"], false, "{document}");
 }
+
+/// Who gives a command something to read that it does not get is told, from a pipe as from a file.
+#[needs(UserNamespace)]
+#[test]
+fn input_that_nobody_reads_is_told() {
+    let place = demo_vault();
+    place.write("script", "echo ran\n");
+    let told = |file: &str| {
+        let mut command = place.command(["exec", "-w", "fix", "--", "sh", "-s"]);
+        let file = std::fs::File::open(file).unwrap();
+        let output = command.stdin(Stdio::from(file)).output().unwrap();
+        assert_eq!(output.stdout, b"", "{output:?}");
+        String::from_utf8_lossy(&output.stderr).contains("add -i to pass it on")
+    };
+    assert!(told(place.project().join("script").to_str().unwrap()));
+    assert!(!told("/dev/null"));
+}

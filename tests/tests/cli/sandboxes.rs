@@ -166,6 +166,9 @@ fn who_fails_for_want_of_a_file_is_told() {
         "{plan} is there, but commands do not see it: `offshoot doctor --explain {plan}` says why, and `exec --show {plan}` shows it to a command"
     );
     assert!(told.contains(&expected), "{told}");
+    let clone = "echo \"fatal: repository '/var/log' does not exist\" >&2; exit 128";
+    let told = printed(&place.run(["exec", "-w", "look", "--shell", clone]));
+    assert!(told.contains(&expected), "{told}");
     let told = printed(&place.run(["exec", "-w", "look", "--", "cat", "/no/such/file"]));
     assert!(!told.contains("is there"), "{told}");
 }
@@ -399,6 +402,13 @@ fn a_project_can_only_narrow() {
     let before = show();
     fs::write(&file, "profile = \"none\"\n[narrow]\nshow = [\"~/.ssh\"]\nnetwork = \"host\"\n[narrow.walls]\nseccomp = \"off\"\n").unwrap();
     assert_eq!(show(), before);
+    for command in [&["exec", "-w", "look", "--", "true"][..], &["sandbox", "show"]] {
+        let told = printed(&place.run(command));
+        for key in ["show", "network"] {
+            let expected = format!("offshoot-sandbox.toml: `{key}` in [narrow] has no effect");
+            assert!(told.contains(&expected), "{told}");
+        }
+    }
     fs::write(&file, "profile = \"strict\"\n[narrow]\nfiles = \"read\"\n").unwrap();
     let after = show();
     assert_eq!(
@@ -406,7 +416,18 @@ fn a_project_can_only_narrow() {
         (&"read".into(), &serde_json::json!(["etc", "system"]))
     );
     let output = place.run(["exec", "-w", "look", "--", "touch", "x"]);
-    assert!(printed(&output).contains("Read-only file system"), "{output:?}");
+    let told = printed(&output);
+    assert!(told.contains("Read-only file system"), "{output:?}");
+    assert!(told.contains("offshoot-sandbox.toml keeps commands from changing files"), "{told}");
+    // Another profile does not help, so nobody is told to choose one.
+    for sandbox in [&[][..], &["--sandbox", "workspace"]] {
+        let wider = ["--net", "allow=a.test", "--", "true"];
+        let told = printed(&place.run([&["exec", "-w", "look"], sandbox, &wider].concat()));
+        assert!(told.contains("offshoot-sandbox.toml does not let commands have"), "{told}");
+    }
+    fs::write(&file, "[narrow]\nwiden = false\n").unwrap();
+    let told = printed(&place.run(["exec", "-w", "look", "--show", "../notes", "--", "true"]));
+    assert!(told.contains("or edit that file"), "{told}");
     // What cannot be read lets nothing run, and nobody waits for it.
     for spoil in [spoil_text as fn(&Path), spoil_pipe, spoil_link] {
         fs::remove_file(&file).unwrap();

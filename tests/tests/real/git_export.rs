@@ -168,3 +168,17 @@ fn without_a_name_or_a_repository_it_says_so() {
     let said = scene.refused(&["export", "--git", "x", "--author", "Bob <bob@example.org>"], 3);
     assert!(said.contains("not in a git working tree"), "{said}");
 }
+
+/// A branch has what a commit holds back, which is told.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_a_commit_holds_back_is_told() {
+    let scene = project(Who::Me, HISTORY);
+    scene.work("echo two >> a");
+    let held = "the branch has /.envrc, which something on this machine would run or obey";
+    let said = || scene.done(&["export", "--git", "agent", "--json"]);
+    assert!(!said().contains(held));
+    scene.work("echo x > .envrc");
+    let said = said();
+    assert!(said.contains(held), "{said}");
+}

@@ -238,6 +238,19 @@ fn hunks_are_chosen_for_a_commit() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
+/// Where nothing can be chosen, what stays is named.
+#[needs(UserNamespace)]
+#[test]
+fn nothing_to_choose_is_told_with_what_stays() {
+    let place = changed();
+    place.ok(["commit", "-w", "fix"]);
+    place.ok_with(["fs", "write", "/.envrc", "-w", "fix"], b"x\n");
+    let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
+    console.wait_for("nothing chosen to commit from");
+    console.wait_for(" 1 file that something on this machine would run or obey");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+}
+
 /// At the end of a walk what was accepted is committed, and nothing else.
 #[needs(UserNamespace)]
 #[test]

@@ -19,6 +19,7 @@ use offshoot_engine::wire;
 use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Hint, Text};
 
+use crate::commands::commit::held_lines;
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -28,7 +29,7 @@ use crate::render::columns::side_by_side;
 use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::stat;
 use crate::render::words::{Marks, word_diff};
-use crate::{pager, render, terminal};
+use crate::{output, pager, render, terminal};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +45,8 @@ Examples:
   offshoot diff fix | git apply        onto a checkout
 
 Without A, or with a workspace as A, head is compared with head and what a commit would bring
-there. With another state as A, that is compared with the workspace.";
+there; what it would leave in the workspace is named on standard error, and shown if its path
+is given. With another state as A, that is compared with the workspace.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -97,14 +99,15 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     // What would be committed is a state that nothing refers to.
     let _held = vault.hold()?;
     let Words { a, b, paths } = words(args, context, vault)?;
-    let (before, after, held) = states(a, b, context, vault).map_err(|error| match error.hint {
-        None if error.code == ExitCode::NotFound => error.hint(
-            Hint::from("no file has that name either; ")
-                .then("offshoot diff --name-only")
-                .text(" lists what changed"),
-        ),
-        _ => error,
-    })?;
+    let (before, after, mut held) =
+        states(a, b, context, vault).map_err(|error| match error.hint {
+            None if error.code == ExitCode::NotFound => error.hint(
+                Hint::from("no file has that name either; ")
+                    .then("offshoot diff --name-only")
+                    .text(" lists what changed"),
+            ),
+            _ => error,
+        })?;
     let mut options = context.engine.diff_options();
     options.context = args.unified.unwrap_or(options.context);
     let service = ChangeSummaryService::new(vault, options);
@@ -114,7 +117,8 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
         // What stays in the workspace is shown to whoever asks for it by name: it is to be looked at before it is taken.
         let listed: HashSet<VaultPath> =
             summary.changes.iter().map(|change| change.path.clone()).collect();
-        let stays = held.into_iter().map(|held| held.change);
+        held.retain(|held| wanted(&held.change.path));
+        let stays = held.iter().map(|held| held.change.clone());
         let stays = stays.filter(|change| change.kind() != ChangeKind::Metadata);
         summary.changes.extend(stays.filter(|change| !listed.contains(&change.path)));
         summary.changes.sort_by(|one, other| one.path.cmp(&other.path));
@@ -129,7 +133,8 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     let mut noise = noise.map(|noise| noise.except(&paths));
     let listing = Listing::new(&summary.changes, noise.as_mut())?;
     if context.output.is_json() {
-        let document = document(args, &service, &before, &after, &summary, &listing, context)?;
+        let document = document(args, &service, (&before, &after), &summary, &listing, context)?;
+        let document = DiffDoc { stays: held.iter().map(wire::held).collect(), ..document };
         return match args.exit_code {
             true => context.output.checked(document, |_| String::new()),
             false => context.output.data(document, |_| String::new()),
@@ -138,6 +143,10 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     context.output.print_notes();
     let listing = listing.and_metadata(summary.telling_metadata(), METADATA);
     print(args, &service, &summary, &listing, context)?;
+    // What was asked for by name was shown; of all else nobody should think that it is not there.
+    if paths.is_empty() && !context.output.is_quiet() {
+        output::eprint(&held_lines(&after.label, &held, noise.as_mut())?);
+    }
     if args.exit_code && !summary.changes.is_empty() {
         context.output.conclude(ExitCode::Failure);
     }
@@ -265,8 +274,7 @@ fn brought(
 fn document(
     args: &DiffArgs,
     service: &ChangeSummaryService<'_>,
-    before: &State,
-    after: &State,
+    (before, after): (&State, &State),
     summary: &Summary,
     listing: &Listing<'_>,
     context: &Context,
@@ -291,6 +299,7 @@ fn document(
         after_snapshot: after.snapshot.to_string(),
         changes,
         metadata_only: summary.metadata_only(),
+        stays: Vec::new(),
         patch,
     })
 }

@@ -72,7 +72,7 @@ pub(crate) struct ExecArgs {
     /// Pass standard input on to the command; without it the command reads nothing
     #[arg(short = 'i', long)]
     stdin: bool,
-    /// Print the changes as a patch
+    /// Print the changes as a patch, after the command's own output
     #[arg(long)]
     diff: bool,
     /// Print JSON events line by line, the envelope last

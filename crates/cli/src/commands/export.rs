@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use offshoot_engine::commit::HeldReason;
 use offshoot_engine::file::VaultPath;
 use offshoot_engine::git::{ExportRequest, GitFolder};
 use offshoot_engine::vault::Vault;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_engine::{git, wire};
 use offshoot_protocol::{GitExportDoc, Hint};
 
@@ -67,8 +69,28 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     };
     let exported = git::export(vault, &folder, &request)?;
     drop(patience);
+    note_trusted(context, vault, &workspace)?;
     let document = wire::git_export(&exported, &workspace, branch, folder.top());
     context.output.done(document, summary)
+}
+
+/// Says what the branch has that a commit holds back: whoever checks it out has it.
+fn note_trusted(context: &Context, vault: &Vault, workspace: &WorkspaceRecord) -> Result<()> {
+    let preview = context.preview(vault, workspace, false)?;
+    let trusted = preview.proposal.stays().filter(|held| {
+        matches!(held.reason, HeldReason::Trusted(_)) && held.change.after.is_some()
+    });
+    let names: Vec<String> = trusted.map(|held| render::path(&held.change.path)).collect();
+    if let [first, more @ ..] = &names[..] {
+        let more = match more.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        context.output.note(format!(
+            "the branch has {first}{more}, which something on this machine would run or obey once it is checked out"
+        ));
+    }
+    Ok(())
 }
 
 /// The folder whose repository is written to.

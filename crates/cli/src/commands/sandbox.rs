@@ -38,6 +38,7 @@ pub(crate) fn run(command: &SandboxCommand, context: &Context) -> Result<()> {
     let SandboxCommand::Show(args) = command;
     let rules = rules(context)?;
     let profile = rules.profile(args.profile.as_deref())?;
+    rules.warnings().for_each(|warning| context.output.note(warning));
     let sight = Sight::new(&profile, &context.engine.viewer(), &[]);
     let summary = |profile: &Profile| ProfileNameDoc {
         name: profile.name.clone(),

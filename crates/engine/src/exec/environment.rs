@@ -38,15 +38,22 @@ const PASSED: [&str; 26] = [
 
 /// How git compares files with its index inside: by size and time alone. A vault keeps those, while the inodes and change
 /// times of its copies are others, so without this the first `git status` in every workspace would read every file. Nor does it
-/// ask a monitor of the project's, which could be any program and knows nothing of a workspace.
-const GIT: [(&str, &str); 7] = [
-    ("GIT_CONFIG_COUNT", "3"),
+/// ask a monitor of the project's, which could be any program and knows nothing of a workspace. And it signs only what it is told to
+/// sign: the keys are not there, and a setting of the user's would have every `git commit` fail.
+const GIT: [(&str, &str); 13] = [
+    ("GIT_CONFIG_COUNT", "6"),
     ("GIT_CONFIG_KEY_0", "core.checkStat"),
     ("GIT_CONFIG_VALUE_0", "minimal"),
     ("GIT_CONFIG_KEY_1", "core.trustctime"),
     ("GIT_CONFIG_VALUE_1", "false"),
     ("GIT_CONFIG_KEY_2", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_2", "false"),
+    ("GIT_CONFIG_KEY_3", "commit.gpgSign"),
+    ("GIT_CONFIG_VALUE_3", "false"),
+    ("GIT_CONFIG_KEY_4", "tag.gpgSign"),
+    ("GIT_CONFIG_VALUE_4", "false"),
+    ("GIT_CONFIG_KEY_5", "tag.forceSignAnnotated"),
+    ("GIT_CONFIG_VALUE_5", "false"),
 ];
 
 /// What a command gets of the caller's variables, with those that were named for it.

@@ -81,8 +81,14 @@ fn a_project_can_only_narrow() {
     for profile in profiles.iter() {
         assert_eq!(wide.narrow(profile), *profile, "{}", profile.name);
     }
+    // What has no effect is told, key by key.
+    let told = wide.warnings().iter().filter_map(|warning| warning.split('`').nth(1));
+    let told: Vec<&str> = told.collect();
+    let keys = ["files", "reads", "show", "network", "allow", "limits", "widen"];
+    assert_eq!(told, [&keys[..], &["nested_namespaces", "io_uring"]].concat());
     let text = "profile = \"strict\"\n[narrow]\nfiles = \"read\"\nhide = [\"/opt\"]\n";
     let narrow = profiles.project("offshoot-sandbox.toml", text).unwrap();
+    assert_eq!(narrow.warnings(), <[String; 0]>::default());
     let left = narrow.narrow(profiles.usual());
     assert_eq!(left.name, "workspace & offshoot-sandbox.toml");
     assert_eq!(left.files, FileAccess::Read);
@@ -113,6 +119,8 @@ fn a_project_names_profiles_that_exist() {
     let profiles = Profiles::load(None).unwrap();
     let error = profiles.project("p.toml", "profile = \"x\"").unwrap_err();
     assert!(error.to_string().starts_with("p.toml: there is no profile \"x\""));
+    let error = profiles.project("p.toml", "[profile.x]\nnetwork = \"host\"").unwrap_err();
+    assert!(error.to_string().starts_with("p.toml: a project cannot define profiles"), "{error}");
     assert!(profiles.project("p.toml", "[narrow]\nfrom = \"none\"").is_err());
 }
 

@@ -41,7 +41,9 @@ pub fn select(
     let all = changes.len() == all;
     let only = selection.only.iter().map(|pattern| ("--only", pattern));
     let named = only.chain(selection.take.iter().map(|pattern| ("--take", pattern)));
-    let unmatched = named.filter(|(_, p)| !changes.iter().any(|change| p.matches(&change.path)));
+    let staged = staged(vault, states, selection, &changes)?;
+    let changed = || changes.iter().map(|change| &change.path).chain(&staged.taken);
+    let unmatched = named.filter(|(_, pattern)| !changed().any(|path| pattern.matches(path)));
     let unmatched = unmatched.map(|(flag, pattern)| format!("{flag} {}", pattern.text())).collect();
     let named = selection.only.iter().chain(&selection.exclude);
     let parts_of_git = named.filter(|pattern| names_part_of_git(pattern, &changes));
@@ -49,13 +51,12 @@ pub fn select(
     let mut decider = Decider::new(vault, states, selection, &changes)?;
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
-    let staged = staged(vault, states, selection, &changes)?;
     let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
     // What a pull kept of the folder beside the workspace's own is nothing that it could commit.
     held.retain(|held| {
         !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))
     });
-    Ok(Selected { root, held, staged, unmatched, parts_of_git })
+    Ok(Selected { root, held, staged: staged.left, unmatched, parts_of_git })
 }
 
 /// Whether a pattern fits something in a git directory, and not the directory itself.

@@ -149,6 +149,13 @@ impl<'a> CommitService<'a> {
         if let Some(refused) = proposal.refused.take() {
             return Err(refused);
         }
+        // Who takes a file by its name does not want all the rest without it.
+        let unmatched = &proposal.selected.unmatched;
+        if let Some(unmatched) = unmatched.iter().find(|option| option.starts_with("--take ")) {
+            return Err(ServiceError::Request(format!(
+                "nothing that changed fits {unmatched}, so nothing was committed"
+            )));
+        }
         let fits = proposal.conflicts.is_empty();
         let (before, after) = proposal.sides();
         let after = match fits && request.times == CommitTimes::Now {

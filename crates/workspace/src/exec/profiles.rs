@@ -4,8 +4,12 @@ use offshoot_profile::{HostRule, Profile, Profiles, ProjectNarrowing};
 use offshoot_protocol::{Demand, FileAccess, Network, Wall};
 use offshoot_sandbox::Walls;
 
+use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use crate::error::{Result, ServiceError};
+
+/// What programs print where they cannot write.
+const NOT_WRITABLE: &str = "read-only file system";
 
 /// The profiles that commands run by: the user's, and what the project takes away from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,12 +44,19 @@ impl ProfileRules {
             && self.narrowed.iter().all(|project| project.lets_reach(network, hosts))
     }
 
-    /// What a project's file says holds for what is asked for with a command as well.
-    fn check_projects(&self, network: Network, request: &ExecutionRequest) -> Result<()> {
+    /// What a project's file says holds for what is asked for with a command as well. `reaches` says that it asks for more network.
+    fn check_projects(
+        &self,
+        (network, reaches): (Network, bool),
+        request: &ExecutionRequest,
+    ) -> Result<()> {
         for project in &self.narrowed {
+            let lets_reach =
+                project.lets_reach(network, &request.allow) && (project.lets_widen() || !reaches);
+            let lets_show = project.lets_show() && project.lets_widen();
             let flag = match () {
-                () if !project.lets_reach(network, &request.allow) => "--net",
-                () if !request.show.is_empty() && !project.lets_show() => "--show",
+                () if !lets_reach => "--net",
+                () if !request.show.is_empty() && !lets_show => "--show",
                 () => continue,
             };
             return Err(ServiceError::Request(format!(
@@ -56,11 +67,29 @@ impl ProfileRules {
         Ok(())
     }
 
+    /// What projects say to no effect.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.narrowed.iter().flat_map(|project| project.warnings().iter().cloned())
+    }
+
+    /// What to say to somebody whose command failed because a project's file keeps commands from changing files.
+    pub(super) fn kept_from_writing(&self, result: &ExecutionResult) -> Option<String> {
+        let printed = if result.terminal { &result.stdout } else { &result.stderr };
+        let printed = String::from_utf8_lossy(&printed.bytes).to_lowercase();
+        if result.exit_code == Some(0) || !printed.contains(NOT_WRITABLE) {
+            return None;
+        }
+        let project = self.narrowed.iter().find(|project| !project.lets_write())?;
+        let file = project.file();
+        Some(format!("{file} keeps commands from changing files: to let them, edit that file"))
+    }
+
     /// The profile for a request, which is completed by it.
     pub(super) fn settle(&self, request: &mut ExecutionRequest) -> Result<Profile> {
         let mut profile = self.profile(request.sandbox.as_deref())?;
         let network = request.network.unwrap_or(profile.network);
         let reaches = network > profile.network || !request.allow.is_empty();
+        self.check_projects((network, reaches), request)?;
         if (reaches || !request.show.is_empty()) && !profile.widen {
             let flag = if reaches { "--net" } else { "--show" };
             return Err(ServiceError::Request(format!(
@@ -68,7 +97,6 @@ impl ProfileRules {
                 profile.name
             )));
         }
-        self.check_projects(network, request)?;
         profile.network = network;
         profile.allow.extend(request.allow.iter().cloned().map(HostRule::Text));
         request.network = Some(network);

@@ -100,6 +100,7 @@ impl<'a> ProxyRuntime<'a> {
             Outlet::of(&profile, &self.options.profiles.profiles)?;
             check_places(&request, &profile, &self.options.viewer, &folders)?;
             result.read_only = request.read_only;
+            result.warnings.extend(self.options.profiles.warnings());
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
             let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
@@ -180,6 +181,8 @@ impl<'a> ProxyRuntime<'a> {
                 .or_else(|| unseen::warning(search.result, &folders, (&sight, search.home)))
         });
         execution.result.warnings.extend(unseen);
+        let kept = self.options.profiles.kept_from_writing(&execution.result);
+        execution.result.warnings.extend(kept);
         execution.advance();
         observer.sealing();
         self.seal(execution, &workspace, session, ended, started)?;

@@ -1,6 +1,7 @@
 //! What a command sees of the host: the places that a profile names, as far as they are there.
 
 mod explain;
+mod includes;
 mod links;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -401,19 +402,29 @@ impl<'a> Finder<'a> {
     }
 
     fn copy(&mut self, path: PathBuf, source: Source) {
-        if !self.may_be_there(&path) {
-            return;
+        let name = path.to_string_lossy().into_owned();
+        let Some(content) = self.copy_as(&name, path.clone(), source.clone()) else { return };
+        if includes::is_git_config(&path) {
+            self.git_includes(&name, vec![(path, content)], &source);
         }
-        let Ok(content) = read_regular(&path, LARGEST_COPY) else { return };
+    }
+
+    /// Copies a file as what a name says that it is; what the copy has then.
+    fn copy_as(&mut self, name: &str, path: PathBuf, source: Source) -> Option<Vec<u8>> {
+        if !self.may_be_there(&path) || self.places.contains_key(&path) {
+            return None;
+        }
+        let content = read_regular(&path, LARGEST_COPY).ok()?;
         let modified =
             fs::metadata(&path).as_ref().ok().and_then(|found| Metadata::modified(found).ok());
-        let name = path.to_string_lossy();
-        let (content, left_out, withheld_for) = match scrub(&name, &content) {
+        let (content, left_out, withheld_for) = match scrub(name, &content) {
             Scrubbed::Whole => (content, Some(OmittedLines::default()), None),
             Scrubbed::Without(rest, left_out) => (rest, Some(left_out), None),
             Scrubbed::Nothing(line) => (Vec::new(), None, Some(line)),
         };
-        self.add(path, source, Some(Copied { content, modified, left_out, withheld_for }));
+        let copy = Copied { content: content.clone(), modified, left_out, withheld_for };
+        self.add(path, source, Some(copy));
+        Some(content)
     }
 
     /// Adds something, unless it is there already; what somebody named comes before what the table says of it.

@@ -10,7 +10,7 @@ use super::sight::Sight;
 use crate::standing::resolved;
 
 /// What programs print where a file is not there.
-const MISSING: &str = "no such file";
+const MISSING: [&str; 2] = ["no such file", "does not exist"];
 /// At most so many paths are looked at.
 const MOST_LOOKED_AT: usize = 64;
 
@@ -26,7 +26,8 @@ pub(super) fn warning(
     }
     let printed = if result.terminal { &result.stdout } else { &result.stderr };
     let printed = String::from_utf8_lossy(&printed.bytes);
-    if !printed.to_ascii_lowercase().contains(MISSING) {
+    let said = printed.to_ascii_lowercase();
+    if !MISSING.iter().any(|missing| said.contains(missing)) {
         return None;
     }
     let is_seen = |path: &Path| {

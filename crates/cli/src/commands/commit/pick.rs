@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use offshoot_engine::commit::{Choice, Selection};
+use offshoot_engine::commit::{Choice, Held, Selection};
 use offshoot_engine::file::VaultPath;
 use offshoot_engine::review::{Decision, FoldedReview, Group, Item, PieceKind, Tally, decide_all};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::workspace::WorkspaceRecord;
 
+use super::summary::held;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
@@ -77,7 +78,10 @@ pub(super) fn pick(
     ask_all(context, &mut review)?;
     if !Tally::of_pieces(&review.items).takes_something() {
         let name = paint(NAME, &workspace.name);
-        context.output.text(&format!("nothing chosen to commit from {name}\n"))?;
+        let stays: Vec<Held> =
+            context.preview(vault, workspace, false)?.proposal.stays().cloned().collect();
+        let stays = held(&workspace.name, &stays, noise.as_mut())?;
+        context.output.text(&format!("nothing chosen to commit from {name}\n{stays}"))?;
         return Ok(None);
     }
     Ok(Some(service.choices(workspace, selection, &review.items)?))

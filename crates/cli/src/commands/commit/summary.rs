@@ -220,7 +220,11 @@ fn reason_line(
         OBEYED if number > 1 => OBEYED_ALL,
         why => why,
     };
-    let option = reason.option().map(|o| format!("; {o} commits {them}")).unwrap_or_default();
+    let option = reason.option().map(|option| match option.starts_with("--allow") {
+        true => format!("; --take PATH or {option} commits {them}"),
+        false => format!("; {option} commits {them}"),
+    });
+    let option = option.unwrap_or_default();
     let stays = format!("{} {files} ({why}{option}):", paint(WARN, "stays:"));
     if expanded && number > 1 {
         let lines =

@@ -1,5 +1,7 @@
 //! What an exec answers, while it runs and at its end.
 
+use std::io::IsTerminal;
+
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecutionEnvelope, Stream, refusal};
 use offshoot_engine::policy::Verdict;
@@ -16,6 +18,7 @@ use crate::context::Context;
 use crate::error::{CliError, Result, body};
 use crate::interrupt::{self, Watch};
 use crate::output::{self, finish_write, print_json};
+use crate::render;
 use crate::render::listing::Listing;
 
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +118,8 @@ impl Answer {
             if !quiet && written.printed == Printed::Unfinished {
                 output::eprint("\n");
             }
+            let patch = envelope.result.patch.as_ref().filter(|_| !written.unread);
+            patch.map_or(Ok(()), |patch| print_patch(context, patch, written.unended))?;
             context.output.print_notes();
             if !quiet {
                 output::eprint(&summary::text(envelope, changes, self.form, closing));
@@ -134,6 +139,21 @@ impl Answer {
             Form::Stream => print_event(&ExecEventDoc::Finished { envelope: Box::new(document) }),
             _ => print_json(&document),
         })
+    }
+}
+
+/// Prints what changed as a patch, behind what the command printed: for programs as it is, for people as `diff` shows it.
+fn print_patch(context: &Context, patch: &[u8], after_unended: bool) -> Result<()> {
+    if patch.is_empty() {
+        return Ok(());
+    }
+    let at_terminal = std::io::stdout().is_terminal();
+    if after_unended && !at_terminal {
+        output::print_bytes(b"\n")?;
+    }
+    match at_terminal || context.output.is_coloured() {
+        true => context.output.text(&render::patch::coloured(patch)),
+        false => output::print_bytes(patch),
     }
 }
 

@@ -27,6 +27,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) printed: Printed,
+    /// Standard output does not end with a whole line.
+    pub(super) unended: bool,
     /// Why some of it could not be written.
     pub(super) failed: Option<std::io::Error>,
     /// Nobody read all of it, and that is not waited for any more.
@@ -54,6 +56,8 @@ pub(super) struct Live<'a> {
     /// Holds this process's terminal while keys are for the command.
     raw: Option<Raw>,
     printed: Printed,
+    /// Standard output does not end with a whole line so far.
+    unended: bool,
     /// The command has no network, and nobody was asked about that.
     offline: bool,
     /// The command is the user's own shell.
@@ -87,6 +91,7 @@ impl<'a> Live<'a> {
             terminal,
             raw,
             printed,
+            unended: false,
             offline,
             shell,
             told: 0,
@@ -110,7 +115,8 @@ impl<'a> Live<'a> {
         // Those that came while the command was recorded ended nothing, and are what the exit code tells.
         let _asked = signals.is_some_and(Signals::ask_to_end);
         let failed = self.writer.failed();
-        (Written { printed: self.printed, failed, unread: !settled }, self.told)
+        let (printed, unended) = (self.printed, self.unended);
+        (Written { printed, unended, failed, unread: !settled }, self.told)
     }
 
     /// Writes what was held back until more of it would come.
@@ -231,6 +237,9 @@ impl ExecutionObserver for Live<'_> {
         if self.terminal {
             let whole = bytes.last() == Some(&b'\n');
             self.printed = if whole { Printed::Lines } else { Printed::Unfinished };
+        }
+        if let (Stream::Stdout, Some(last)) = (stream, bytes.last()) {
+            self.unended = *last != b'\n';
         }
         let takes = bytes.len();
         match (self.form, stream) {

@@ -121,7 +121,7 @@ fn execution_place(options: &Options, context: &Context) -> ExecutionWorkspace {
 /// Whether somebody piped something to this process that nobody read.
 pub(super) fn has_unread_input() -> bool {
     let input = std::io::stdin();
-    let is_pipe = rustix::fs::fstat(&input)
-        .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
-    is_pipe && rustix::io::ioctl_fionread(&input).is_ok_and(|unread| unread > 0)
+    let kind = rustix::fs::fstat(&input).map(|found| FileType::from_raw_mode(found.st_mode));
+    let holds_more = matches!(kind, Ok(FileType::Fifo | FileType::RegularFile));
+    holds_more && rustix::io::ioctl_fionread(&input).is_ok_and(|unread| unread > 0)
 }

@@ -14,20 +14,29 @@ use crate::git::{Index, State, parse_index, within_repository};
 /// The mode of a symbolic link in an index.
 const LINK: u32 = 0o120_000;
 
-/// The files that something on the host runs or obeys, that a workspace has otherwise in an index than the main line, and that nobody took.
-/// Git puts what is in the index into the folder when it is asked to take changes back.
+/// What a workspace has otherwise in an index than the main line.
+#[derive(Debug, Default)]
+pub(super) struct Staged {
+    /// What something on the host runs or obeys, and nobody took.
+    pub(super) left: Vec<VaultPath>,
+    /// What somebody took.
+    pub(super) taken: Vec<VaultPath>,
+}
+
+/// The files that something on the host runs or obeys, that a workspace has otherwise in an index than the main line, and that nobody took; and
+/// those that somebody took. Git puts what is in the index into the folder when it is asked to take changes back.
 pub(super) fn staged(
     vault: &Vault,
     states: &SelectionStates,
     selection: &Selection<'_>,
     changes: &[Change],
-) -> Result<Vec<VaultPath>> {
-    let mut found = BTreeSet::new();
+) -> Result<Staged> {
+    let (mut found, mut taken) = (BTreeSet::new(), Vec::new());
     let is_index = |change: &&Change| {
         change.path.name() == Some(b"index") && within_repository(&change.path).is_some()
     };
     if selection.allow.trusted || !changes.iter().any(|change| is_index(&change)) {
-        return Ok(Vec::new());
+        return Ok(Staged::default());
     }
     let objects = vault.objects()?;
     let open = |root| Tree::open(objects, root);
@@ -59,16 +68,19 @@ pub(super) fn staged(
             let path = key.0.split(|byte| *byte == b'/');
             let path = path.fold(top.clone(), |path, name| path.join(name));
             let is_taken = selection.take.iter().any(|pattern| pattern.matches(&path));
+            if is_taken {
+                taken.push(path);
+                continue;
+            }
             // What is the same as the file is decided about with that.
-            if !is_taken
-                && selection.trusted.counts(&path, entry.mode == LINK)
+            if selection.trusted.counts(&path, entry.mode == LINK)
                 && name_of(after, &path)?.as_ref() != Some(&entry.object)
             {
                 found.insert(path);
             }
         }
     }
-    Ok(found.into_iter().collect())
+    Ok(Staged { left: found.into_iter().collect(), taken })
 }
 
 /// What git names the content of a file by, in the usual format.

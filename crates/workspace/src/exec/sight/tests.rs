@@ -70,11 +70,15 @@ fn a_star_stands_for_the_rest_of_a_name() {
 fn settings_are_copied_without_credentials() {
     let home = Home::new();
     home.write(".gitconfig", "[user]\n\tname = A\n[credential]\n\thelper = store\n");
+    home.write(".config/git/config", "[include]\n\tpath = work.inc\n");
+    home.write(".config/git/work.inc", "[credential]\n\thelper = store\n[core]\n\teditor = vi\n");
     home.write(".m2/settings.xml", "<password>x</password>");
     let sight = sight("workspace", &home.viewer(&[]));
     let copies: Vec<WrittenFile> = sight.copies().collect();
     let git = copies.iter().find(|copy| copy.path == home.path(".gitconfig")).unwrap();
     assert_eq!(git.content, b"[user]\n\tname = A\n");
+    let included = copies.iter().find(|copy| copy.path.ends_with("work.inc")).unwrap();
+    assert_eq!(included.content, b"[core]\n\teditor = vi\n");
     assert!(!copies.iter().any(|copy| copy.path.ends_with("settings.xml")));
     let explained = sight.explain(&home.path(".gitconfig"), None, &[]);
     assert_eq!((explained.visibility, explained.left_out.lines), (Visibility::Copied, vec![3, 4]));
