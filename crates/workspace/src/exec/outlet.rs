@@ -160,6 +160,16 @@ pub fn check_rules(allow: &[HostRule]) -> Result<(), String> {
     rules(allow).map(drop)
 }
 
+/// Whether the proxy can do what the user's file asks of it for whatever profile, or what is wrong there.
+pub fn check_proxied(profiles: &Profiles) -> Result<(), String> {
+    for rule in profiles.credentials() {
+        credentials::check(rule)
+            .map_err(|problem| format!("line {}: [[credential]]: {problem}", rule.line))?;
+    }
+    let inspect = profiles.tls().inspect.join(",");
+    check(&inspect).map(drop).map_err(|problem| format!("[tls]: `inspect`: {problem}"))
+}
+
 /// The rules of a profile.
 fn rules(allow: &[HostRule]) -> Result<NetRules, String> {
     let mut all = NetRules::default();

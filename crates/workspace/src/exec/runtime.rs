@@ -25,6 +25,7 @@ use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
+use super::hosts;
 use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::outlet::{self, EquippedOutlet, OpenOutlet, Outlet};
@@ -263,7 +264,11 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
-        execution.result.egress = opened.map(OpenOutlet::close);
+        let mut report = opened.map(OpenOutlet::close);
+        if let (Some(report), Some(verdict)) = (&mut report, &execution.result.decision) {
+            hosts::name_ports(report, verdict);
+        }
+        execution.result.egress = report;
         if let Some(added) = watch.and_then(DiskWatch::end) {
             execution.result.limit_reached = Some(ResourceLimit::Disk);
             execution.result.interrupted = false;
