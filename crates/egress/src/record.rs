@@ -83,11 +83,7 @@ impl Refusal {
     pub fn is_by_rule(&self) -> bool {
         matches!(
             self,
-            Self::NotAllowed
-                | Self::Request
-                | Self::Address(_)
-                | Self::Opaque
-                | Self::Disagrees(_)
+            Self::NotAllowed | Self::Request | Self::Address(_) | Self::Opaque | Self::Disagrees(_)
         )
     }
 

@@ -64,9 +64,8 @@ impl Offshoot {
     /// ```
     pub fn settings_in(&self, project: Option<&Path>) -> Result<Vec<Setting>> {
         let mut settings = self.settings().settings()?;
-        let found = project.and_then(|project| {
-            Some((self.remembered_net(project)?, self.file_for(project)?))
-        });
+        let found = project
+            .and_then(|project| Some((self.remembered_net(project)?, self.file_for(project)?)));
         let Some((remembered, file)) = found else { return Ok(settings) };
         for setting in &mut settings {
             let settled = match setting.key {

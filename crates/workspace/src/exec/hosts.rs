@@ -390,10 +390,7 @@ mod tests {
                 "request to http://localhost:18732/x failed, reason: connect refused",
                 &["localhost:18732"],
             ),
-            (
-                "dial tcp 10.0.0.7:5432: connect: connection refused",
-                &["10.0.0.7:5432"],
-            ),
+            ("dial tcp 10.0.0.7:5432: connect: connection refused", &["10.0.0.7:5432"]),
             ("    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)", &[]),
             ("see localhost:1 for more", &[]),
         ] {
