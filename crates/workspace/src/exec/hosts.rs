@@ -37,9 +37,14 @@ const MOST_HOSTS: usize = 4;
 pub fn needs_network(verdict: &Verdict) -> Option<&Judged> {
     let parts = verdict.parts.iter().map(|part| &part.judged);
     let mut needing = parts.filter(|part| part.categories.contains(EffectCategory::Networked));
+    let may_serve = |part: &Judged| {
+        !part.categories.contains(EffectCategory::Networked)
+            && part.program().is_some_and(|program| program != "cd")
+    };
+    let has_server = verdict.parts.iter().any(|part| may_serve(&part.judged));
     let serves_itself = |part: &Judged| {
         let hosts = hosts_of(part);
-        verdict.parts.len() > 1 && !hosts.is_empty() && hosts.iter().all(|host| is_loopback(host))
+        has_server && !hosts.is_empty() && hosts.iter().all(|host| is_loopback(host))
     };
     needing.find(|part| !part.is_offline() && !uses_socket(part) && !serves_itself(part))
 }

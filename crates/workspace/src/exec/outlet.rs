@@ -12,11 +12,13 @@ use offshoot_egress::{
     Credentials, Egress, EgressError, EgressLimits, EgressOptions, EgressReport, EgressSockets,
     Inspection, NetRules,
 };
+use offshoot_policy::Verdict;
 use offshoot_profile::{HostRule, Profile, Profiles};
 use offshoot_protocol::Network;
 use offshoot_sandbox::{NetworkSockets, ProxyPorts};
 use rustix::process::{Resource, getrlimit};
 
+use super::hosts;
 use super::request::ExecutionRequest;
 use super::sight::{Sight, Viewer};
 use crate::error::{Result, ServiceError};
@@ -131,9 +133,13 @@ impl EquippedOutlet {
 pub(super) struct OpenOutlet(Egress);
 
 impl OpenOutlet {
-    /// Ends all connections, and tells what they were.
-    pub(super) fn close(self) -> EgressReport {
-        self.0.finish()
+    /// Ends all connections, and tells what they were: those of a command that was judged so.
+    pub(super) fn close(self, verdict: Option<&Verdict>) -> EgressReport {
+        let mut report = self.0.finish();
+        if let Some(verdict) = verdict {
+            hosts::name_ports(&mut report, verdict);
+        }
+        report
     }
 }
 

@@ -25,10 +25,9 @@ use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
-use super::hosts;
 use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
-use super::outlet::{self, EquippedOutlet, OpenOutlet, Outlet};
+use super::outlet::{self, EquippedOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
 use super::scene::{Ran, Scene};
@@ -264,11 +263,8 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
-        let mut report = opened.map(OpenOutlet::close);
-        if let (Some(report), Some(verdict)) = (&mut report, &execution.result.decision) {
-            hosts::name_ports(report, verdict);
-        }
-        execution.result.egress = report;
+        let verdict = execution.result.decision.as_ref();
+        execution.result.egress = opened.map(|outlet| outlet.close(verdict));
         if let Some(added) = watch.and_then(DiskWatch::end) {
             execution.result.limit_reached = Some(ResourceLimit::Disk);
             execution.result.interrupted = false;

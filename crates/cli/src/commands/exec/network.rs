@@ -66,7 +66,10 @@ pub(super) fn warning(result: &ExecutionResult) -> Option<String> {
 
 /// What is said at the end of a command that tried what it could not reach.
 pub(super) fn unreached(result: &ExecutionResult, may_reach: bool) -> String {
-    let hosts = tried_hosts(result);
+    // What a command names is known better than what it printed, which may be one host of many.
+    let verdict = result.decision.as_ref().filter(|_| result.egress.is_none());
+    let hosts = verdict.map(|verdict| named(verdict, result.mountpoint.as_deref()));
+    let hosts = hosts.filter(|hosts| !hosts.is_empty()).unwrap_or_else(|| tried_hosts(result));
     match (&result.egress, may_reach) {
         (None, false) => "the command tried to reach the network, which is off".to_owned(),
         (None, true) => {
