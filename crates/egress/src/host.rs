@@ -71,6 +71,16 @@ impl Host {
         }
     }
 
+    /// Whether it is one of the three usual names of a machine's own loopback interface: `localhost`, `127.0.0.1`, `::1`.
+    pub(crate) fn is_usual_loopback(&self) -> bool {
+        match self {
+            Self::Name(name) => name == "localhost",
+            Self::Address(address) => {
+                [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)].contains(address)
+            }
+        }
+    }
+
     /// Host and port as they stand in a URL.
     pub fn with_port(&self, port: u16) -> String {
         match self {

@@ -130,7 +130,7 @@ impl Session {
         let agrees = said.is_none_or(|(said, at)| *said == host && at.is_none_or(|at| at == port));
         let has_body = request.framing != head::Framing::Empty;
         let dialled = if !agrees {
-            Err(Refusal::Disagrees("CONNECT and the Host header name different hosts"))
+            Err(Refusal::Disagrees("CONNECT and the Host header name different hosts".into()))
         } else if has_body {
             Err(Refusal::Malformed("CONNECT has a body"))
         } else {
@@ -209,7 +209,8 @@ impl Session {
             && (*host != named.host || *port != named.port)
             && state.walls.names_agree
         {
-            return Err(Refusal::Disagrees("the URL names another host than the connection"));
+            let what = "the URL names another host than the connection";
+            return Err(Refusal::Disagrees(what.into()));
         }
         if let Form::Authority { .. } = &request.form {
             return Err(Refusal::Malformed("CONNECT within a connection"));
@@ -219,8 +220,12 @@ impl Session {
                 Mode::Proxy => *said == named.host,
                 Mode::Server(_) => state.agrees(&named.host, said, named.port),
             };
-            if (!same || port.unwrap_or(default) != named.port) && state.walls.names_agree {
-                return Err(Refusal::Disagrees("the Host header names another host"));
+            if !same && state.walls.names_agree {
+                let what = "the Host header names another host";
+                return Err(state.disagreement(what, &named.host, said, named.port));
+            }
+            if port.unwrap_or(default) != named.port && state.walls.names_agree {
+                return Err(Refusal::Disagrees("the Host header names another port".into()));
             }
         }
         state.permits(&named.host, named.port)?;

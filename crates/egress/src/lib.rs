@@ -34,7 +34,9 @@ pub use host::{Host, HostParseError};
 pub use limits::EgressLimits;
 pub use lookup::{NameLookup, SystemLookup};
 pub use ranges::{Cidr, CidrError};
-pub use record::{Connection, ConnectionListener, EgressReport, Refusal, RefusedHost, Route};
+pub use record::{
+    Connection, ConnectionListener, Disagreement, EgressReport, Refusal, RefusedHost, Route,
+};
 pub use rules::{DEFAULT_PORTS, NetGroup, NetRule, NetRules, RuleError, Target, groups};
 pub use tls::Inspection;
 pub use walls::EgressWalls;

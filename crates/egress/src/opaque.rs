@@ -87,10 +87,9 @@ async fn decide(
     let anything = state.permits_anything(&way.host, way.port);
     match first_words(client, server, state.limits.idle, state.limits.head_time).await? {
         Content::Tls(name) => {
-            if name.is_some_and(|name| !state.agrees(&way.host, &name, way.port)) {
-                return Err(Refusal::Disagrees(
-                    "TLS asks for another server than the connection is for",
-                ));
+            if let Some(name) = name.filter(|name| !state.agrees(&way.host, name, way.port)) {
+                let what = "TLS asks for another server than the connection is for";
+                return Err(state.disagreement(what, &way.host, &name, way.port));
             }
             let inspects = |inspect: &Arc<Inspection>| inspect.covers(&way.host, way.port);
             match (state.inspect.as_ref().is_some_and(inspects), anything) {

@@ -49,8 +49,8 @@ pub enum Refusal {
     Request,
     /// The name leads to an address that no rule lists; what kind of address it is.
     Address(String),
-    /// The request says two things: what does not agree.
-    Disagrees(&'static str),
+    /// The request says two things.
+    Disagrees(Disagreement),
     /// The request cannot be understood, or could be in two ways.
     Malformed(&'static str),
     /// A rule looks at methods or paths, and what is sent cannot be looked into.
@@ -63,10 +63,28 @@ pub enum Refusal {
     Upstream(String),
 }
 
+/// What does not agree in a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Disagreement {
+    /// For people.
+    pub what: String,
+    /// The host that a rule would have to name for it to agree, where one would help.
+    pub allow: Option<Host>,
+}
+
+impl From<&str> for Disagreement {
+    fn from(what: &str) -> Self {
+        Self { what: what.to_owned(), allow: None }
+    }
+}
+
 impl Refusal {
-    /// Whether a rule is the reason, so that other rules would change it.
+    /// Whether the proxy would not let it pass, by its rules or because of two names that do not agree: no fault or limit.
     pub fn is_by_rule(&self) -> bool {
-        matches!(self, Self::NotAllowed | Self::Request | Self::Address(_) | Self::Opaque)
+        matches!(
+            self,
+            Self::NotAllowed | Self::Request | Self::Address(_) | Self::Opaque | Self::Disagrees(_)
+        )
     }
 
     /// The reason for people, about a host.
@@ -77,7 +95,9 @@ impl Refusal {
                 "this request to {host} is not allowed: see the methods and paths of its rule"
             ),
             Self::Address(what) => format!("{host} leads to {what}, which is not listed"),
-            Self::Disagrees(what) => format!("connection to {host} refused: {what}"),
+            Self::Disagrees(Disagreement { what, .. }) => {
+                format!("connection to {host} refused: {what}")
+            }
             Self::Malformed(what) => format!("malformed request: {what}"),
             Self::Opaque => {
                 format!(
@@ -231,6 +251,7 @@ fn refused(connection: &Connection, host: &Host, refusal: &Refusal) -> RefusedHo
     let allowing = match refusal {
         Refusal::NotAllowed => Some(of(host)),
         Refusal::Address(_) => connection.address.map(|address| of(&address.ip().into())),
+        Refusal::Disagrees(Disagreement { allow, .. }) => allow.as_ref().map(of),
         _ => None,
     };
     let flag = allowing.map(|allowing| format!("--net allow={allowing}"));

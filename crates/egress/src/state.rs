@@ -1,7 +1,7 @@
 //! What all connections of one proxy share, and how each of them gets to a server.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::credentials::Credentials;
-use crate::host::Host;
+use crate::host::{Host, shown};
 use crate::limits::EgressLimits;
 use crate::lookup::NameLookup;
 use crate::made_up::MadeUp;
-use crate::record::{Ledger, Record, Refusal};
+use crate::record::{Disagreement, Ledger, Record, Refusal};
 use crate::rules::NetRules;
 use crate::tls::{Client, Inspection};
 use crate::tunnel::Patience;
@@ -57,14 +57,31 @@ impl State {
         self.rules.matching(host, port).any(|rule| !rule.looks_at_requests())
     }
 
-    /// Whether a name that a connection carries may stand for what it is meant for: the same host, or an allowed name where
-    /// only an address is known.
+    /// Whether a name that a connection carries may stand for what it is meant for: the same host, another name of this
+    /// machine's loopback interface, or an allowed name where only an address is known.
     pub(crate) fn agrees(&self, meant: &Host, carried: &Host, port: u16) -> bool {
         if !self.walls.names_agree {
             return true;
         }
         let named = matches!(meant, Host::Address(_)) && self.permits(carried, port).is_ok();
-        meant == carried || named && carried.name().is_some()
+        let same = meant == carried || meant.is_usual_loopback() && carried.is_usual_loopback();
+        same || named && carried.name().is_some()
+    }
+
+    /// The refusal of a connection that carries another name than it is meant for, with the rule that would let it: one for
+    /// that name helps where only an address is known.
+    pub(crate) fn disagreement(
+        &self,
+        what: &str,
+        meant: &Host,
+        carried: &Host,
+        port: u16,
+    ) -> Refusal {
+        let helps = matches!(meant, Host::Address(_))
+            && carried.name().is_some()
+            && !self.agrees(meant, carried, port);
+        let what = format!("{what}, {}", shown(&carried.to_string()));
+        Refusal::Disagrees(Disagreement { what, allow: helps.then(|| carried.clone()) })
     }
 
     /// What a host means: a made-up address means its name.
@@ -79,12 +96,17 @@ impl State {
     }
 
     /// The same at a port where the command can have no server of its own: the loopback address is that of this machine if the
-    /// rules allow that by its name.
+    /// rules allow that by its name, and one of the two usual addresses is the other if they allow that alone: who connects
+    /// to `localhost` takes either.
     pub(crate) fn meant_at(&self, host: Host, port: u16) -> Host {
+        let is_allowed = |host: &Host| self.permits(host, port).is_ok();
         let localhost = Host::Name("localhost".to_owned());
-        let by_name = self.rules.matching(&localhost, port).next().is_some();
         match self.meant(host) {
-            Host::Address(address) if address.is_loopback() && by_name => localhost,
+            Host::Address(address) if address.is_loopback() && is_allowed(&localhost) => localhost,
+            host if host.is_usual_loopback() && !is_allowed(&host) => {
+                let usual = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+                usual.map(Host::Address).into_iter().find(is_allowed).unwrap_or(host)
+            }
             other => other,
         }
     }

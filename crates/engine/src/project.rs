@@ -1,6 +1,6 @@
 //! A project: a folder and the vault that keeps its history.
 
-mod remembered;
+pub(crate) mod remembered;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

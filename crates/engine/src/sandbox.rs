@@ -9,13 +9,14 @@ pub use offshoot_protocol::{Demand, FileAccess, Network, Visibility};
 pub use offshoot_workspace::{
     CredentialRule, Explanation, Group, HostRule, HostTable, OmittedLines, Profile, ProfileRules,
     Profiles, ProjectNarrowing, Seen, Sight, Source, TlsRules, ValueSource, Viewer, check_hosts,
-    groups,
+    groups, named_hosts, needs_network, tried_hosts,
 };
 
-use offshoot_workspace::check_rules;
+use offshoot_workspace::{check_proxied, check_rules};
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
+pub use crate::project::remembered::RememberedNet;
 use crate::settings;
 
 /// The user's file, beside the configuration.
@@ -82,6 +83,7 @@ impl Offshoot {
                 unusable(format!("{file}: profile {}: {problem}", profile.name))
             })?;
         }
+        check_proxied(&profiles).map_err(|problem| unusable(format!("{file}: {problem}")))?;
         let mut narrowed = Vec::new();
         for path in self.project_profile_files(folder) {
             if let Some(text) = read(&path)? {
@@ -90,9 +92,11 @@ impl Offshoot {
             }
         }
         let exec = &self.config().exec;
-        let network = folder.and_then(|folder| self.remembered_net(folder)).unwrap_or(exec.net);
-        let allow = Some(exec.allow.clone()).filter(|allow| !allow.is_empty());
-        let allow = allow.into_iter().map(HostRule::Text).collect();
+        let remembered = folder.and_then(|folder| self.remembered_net(folder));
+        let network = remembered.as_ref().map_or(exec.net, |remembered| remembered.network);
+        let own = remembered.map(|remembered| remembered.allow).unwrap_or_default();
+        let allow = [exec.allow.clone(), own].into_iter().filter(|allow| !allow.is_empty());
+        let allow = allow.map(HostRule::Text).collect();
         Ok(ProfileRules { profiles, narrowed, network, allow })
     }
 

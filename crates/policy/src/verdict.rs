@@ -11,7 +11,6 @@ use std::sync::Arc;
 use offshoot_vocabulary::{EffectCategory, PolicyDecision};
 
 use crate::category::Categories;
-use crate::judged::Judged;
 use appeal::Appeal;
 use part::PartVerdict;
 use remedy::Remedy;
@@ -37,12 +36,6 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The first part of this category.
-    pub fn first_part(&self, category: EffectCategory) -> Option<&Judged> {
-        let mut parts = self.parts.iter().map(|part| &part.judged);
-        parts.find(|judged| judged.categories.contains(category))
-    }
-
     /// The worst of the categories.
     pub fn category(&self) -> EffectCategory {
         self.categories.worst()

@@ -5,6 +5,7 @@ use std::path::{Component, Path};
 
 use offshoot_vocabulary::{Demand, FileAccess, Network, Wall};
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::demand::Demands;
 use crate::error::ProfileError;
@@ -29,7 +30,7 @@ struct ProfileFile {
     profile: BTreeMap<String, Text>,
     /// What the proxy adds to requests.
     #[serde(default)]
-    credential: Vec<CredentialRule>,
+    credential: Vec<Spanned<CredentialRule>>,
     #[serde(default)]
     tls: TlsRules,
 }
@@ -95,7 +96,12 @@ impl Profiles {
             let own: ProfileFile = parse(name, text)?;
             file = name;
             default = own.default.unwrap_or(default);
-            (credentials, tls) = (own.credential, own.tls);
+            let at = |rule: Spanned<CredentialRule>| {
+                let line = line_at(text, rule.span().start);
+                CredentialRule { line, ..rule.into_inner() }
+            };
+            credentials = own.credential.into_iter().map(at).collect();
+            tls = own.tls;
             for (profile, text) in own.profile {
                 let below = built_in.profile.remove(&profile);
                 built_in
@@ -255,13 +261,17 @@ fn defines_profiles(text: &str) -> bool {
 
 fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result<T, ProfileError> {
     toml::from_str(text).map_err(|error| {
-        let before = error.span().map(|span| &text[..span.start.min(text.len())]);
-        let line = before.map(|before| before.matches('\n').count() + 1);
+        let line = error.span().map(|span| line_at(text, span.start));
         let place = line.map_or_else(String::new, |line| format!("line {line}: "));
         // What the parser calls these is not what people call them.
         let message = error.message().replace("a sequence", "a list").replace("a map", "a table");
         ProfileError::new(name, format!("{place}{message}"))
     })
+}
+
+/// The line that a byte of a text is in.
+fn line_at(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
 fn resolve(

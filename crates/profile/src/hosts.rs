@@ -73,6 +73,9 @@ pub struct CredentialRule {
     /// It may be sent without TLS.
     #[serde(default)]
     pub plain_http: bool,
+    /// The line of the file where it begins.
+    #[serde(skip)]
+    pub line: usize,
 }
 
 fn authorization() -> String {

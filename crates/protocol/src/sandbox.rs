@@ -106,6 +106,9 @@ pub struct CredentialDoc {
 pub struct SandboxShowDoc {
     /// The profile.
     pub profile: ProfileDoc,
+    /// What decides what its commands reach: `profile`, a project's file, or who set `exec.net`.
+    #[serde(default)]
+    pub network_from: String,
     /// What of the host commands see by it, beside the workspace.
     pub seen: Vec<SeenPlaceDoc>,
     /// What the network proxy adds to requests for some hosts; never its value.

@@ -16,6 +16,7 @@ pub(crate) mod envelope;
 pub(crate) mod environment;
 pub(crate) mod executor;
 mod folders;
+pub(crate) mod hosts;
 mod join;
 mod launch;
 pub(crate) mod options;

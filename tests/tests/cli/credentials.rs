@@ -281,6 +281,15 @@ fn settings_that_cannot_work_stop_commands() {
         assert!(!output.status.success(), "{settings}: {output:?}");
         assert!(printed(&output).contains(problem), "{settings}: {output:?}");
     }
+    // A file with a mistake is told of whatever the command needs.
+    scene.settings(
+        "\n[[credential]]\nhost = \"localhost:bad:port\"\nvalue_from = { env = \"NONE\" }\n",
+    );
+    for command in [&["exec", "--", "true"][..], &["sandbox", "show"]] {
+        let output = scene.place.run(command);
+        assert!(!output.status.success(), "{output:?}");
+        assert!(printed(&output).contains("sandbox.toml: line 2: [[credential]]: "), "{output:?}");
+    }
     // A credential for a host that a command does not reach is not read.
     scene.settings(&scene.credential("{ env = \"NONE\" }"));
     assert!(scene.shell("allow=a.test", "true").status.success());

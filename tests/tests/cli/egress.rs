@@ -20,8 +20,12 @@ struct Server {
 
 impl Server {
     fn of(directory: &Path) -> Self {
+        Self::at("127.0.0.2", directory)
+    }
+
+    fn at(address: &str, directory: &Path) -> Self {
         let mut child = Command::new("python3")
-            .args(["-u", "-m", "http.server", "0", "--bind", "127.0.0.2", "--directory"])
+            .args(["-u", "-m", "http.server", "0", "--bind", address, "--directory"])
             .arg(directory)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -253,4 +257,89 @@ fn ports_that_no_rule_names_are_refused_and_told() {
     assert!(text(&output.stderr).contains(line), "{output:?}");
     let told = network(&place, &server.allow(), &connect(server.port));
     assert_eq!(told["attempted"], 0, "{told}");
+}
+
+/// Whichever of its names a rule has for it, and a program uses.
+#[needs(UserNamespace, "python3", "curl")]
+#[test]
+fn the_names_of_this_machine_are_one_host() {
+    let (place, _, files) = scene();
+    let server = Server::at("127.0.0.1", files.path());
+    let port = server.port;
+    let get = |host: &str| format!("curl -sS http://{host}:{port}/");
+    for allow in [
+        format!("allow=localhost:{port},127.0.0.1:{port}"),
+        format!("allow=127.0.0.1:{port},localhost:{port}"),
+        format!("allow=127.0.0.1:{port}"),
+        format!("allow=localhost:{port}"),
+    ] {
+        for host in ["localhost", "127.0.0.1"] {
+            let output = exec(&place, &[&allow], &get(host));
+            assert_eq!(text(&output.stdout), "hello\n", "{allow} {host}: {output:?}");
+        }
+    }
+    // Another name at the same server is told like every refusal, with what allows it.
+    let other = format!("curl -sS -H 'Host: a.test:{port}' http://127.0.0.1:{port}/");
+    let allow = format!("allow=127.0.0.1:{port}");
+    let told = network(&place, &allow, &other);
+    let option = format!("--net allow=a.test:{port}");
+    assert_eq!(told["refused"][0]["option"], option, "{told}");
+    let output = exec(&place, &[&allow], &other);
+    let line = format!(
+        "network: connection to 127.0.0.1 refused: the Host header names another host, a.test: add {option}"
+    );
+    assert!(text(&output.stderr).contains(&line), "{output:?}");
+    let output = exec(&place, &[&allow, &format!("allow=a.test:{port}")], &other);
+    assert_eq!(text(&output.stdout), "hello\n", "{output:?}");
+    // By its name no rule does.
+    let told = network(&place, &format!("allow=localhost:{port}"), &other);
+    assert_eq!(
+        (&told["refused"][0]["host"], &told["refused"][0]["option"]),
+        (&"localhost".into(), &Value::Null),
+        "{told}"
+    );
+}
+
+/// What would help names the port, where the command line or what the command printed has it.
+#[needs(UserNamespace, "python3", "curl")]
+#[test]
+fn what_would_allow_it_names_the_port() {
+    let place = demo_vault();
+    for (net, command, expected) in [
+        (
+            "allow=a.test",
+            "curl -sS --noproxy '*' http://registry.test:8081/",
+            "allow=registry.test:8081",
+        ),
+        (
+            "allow=a.test",
+            "curl -sS http://localhost:18732/",
+            "tried localhost:18732, which no rule names: add --net allow=localhost:18732",
+        ),
+        ("none", "curl -sS localhost:18732", "add --net allow=localhost:18732"),
+        (
+            "allow=a.test",
+            "echo 'connect ECONNREFUSED 127.0.0.1:18732' >&2; python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 18732))'",
+            "add --net allow=localhost:18732",
+        ),
+    ] {
+        let output = exec(&place, &[net], command);
+        assert!(text(&output.stderr).contains(expected), "{net} {command}: {output:?}");
+    }
+    let told = network(&place, "allow=a.test", "curl -sS --noproxy '*' http://registry.test:8081/");
+    assert_eq!(told["refused"][0]["option"], "--net allow=registry.test:8081", "{told}");
+    for (command, hosts) in [
+        ("psql -h localhost -p 5577", "localhost:5577"),
+        ("ssh -p 2222 git.test", "git.test:2222"),
+        ("git clone ssh://git@git.test:2222/x", "git.test:2222"),
+    ] {
+        let output = exec(&place, &["none"], command);
+        let line = format!("needs the network, which is off: add --net allow={hosts}\n");
+        assert!(text(&output.stderr).contains(&line), "{command}: {output:?}");
+    }
+    // Settings of the project name another registry than everybody's.
+    place.write(".npmrc", "registry=http://localhost:18732/\n");
+    let output = place.run(["exec", "--", "npm", "view", "left-pad"]);
+    let line = "npm view needs the network, which is off: add --net allow=localhost:18732";
+    assert!(text(&output.stderr).contains(line), "{output:?}");
 }

@@ -132,7 +132,7 @@ fn somebody_at_a_terminal_is_asked_about_the_network() {
     let mut console = Console::run(&place, &fetch);
     console.wait_for(QUESTION);
     console.keys("always\r");
-    console.wait_for("remembered for this project");
+    console.wait_for("every command of this project reaches all of the network from now on");
     console.end();
     assert_eq!(mode(&place), "host");
     let remembered = fs::read_to_string(&projects).unwrap();
@@ -142,6 +142,53 @@ fn somebody_at_a_terminal_is_asked_about_the_network() {
     console.end();
     assert!(!console.screen().contains("Allow it"), "{}", console.screen());
     assert_eq!(mode(&place), "host");
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn the_question_is_about_the_hosts_of_the_command() {
+    let place = place();
+    let question = "curl needs the network. Allow it to reach localhost:1? [y/N/always/all] ";
+    let curl = ["exec", "-w", "fix", "--", "curl", "localhost:1"];
+    let ask = |answer: &str| {
+        let mut console = Console::run(&place, &curl);
+        console.wait_for(question);
+        console.keys(answer);
+        console.end();
+        console.screen()
+    };
+    for (answer, expected) in [("n\r", "none"), ("y\r", "proxy"), ("all\r", "host")] {
+        let screen = ask(answer);
+        assert_eq!(mode(&place), expected, "{answer:?}: {screen}");
+    }
+    let screen = ask("always\r").replace("\r\n", "");
+    assert!(
+        screen.contains("every command of this project reaches localhost:1 from now on"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("`offshoot config unset --remembered exec.net` takes it back"),
+        "{screen}"
+    );
+    // It holds, is shown, and can be taken back.
+    Console::run(&place, &["exec", "-w", "fix", "--", "true"]).end();
+    assert_eq!(mode(&place), "proxy");
+    assert_eq!(place.ok(["config", "get", "exec.net"]), "proxy\n");
+    assert_eq!(place.ok(["config", "get", "exec.allow"]), "localhost:1\n");
+    let shown = place.ok(["config", "show", "--origin"]);
+    assert!(shown.contains("# answered `always` for this project: "), "{shown}");
+    let shown = place.ok(["sandbox", "show"]);
+    let line = "by the network proxy: localhost:1 (exec.net, answered `always` for this project: ";
+    assert!(shown.contains(line), "{shown}");
+    place.ok(["config", "unset", "--remembered", "exec.net"]);
+    assert_eq!(place.ok(["config", "get", "exec.net"]), "none\n");
+    assert!(place.ok(["sandbox", "show"]).contains("loopback interface (profile)"));
+    // Who talks to a socket in the file system, or to a server of their own, is not asked.
+    for words in [&["psql", "-h", "/tmp"][..], &["sh", "-c", "true & curl -s localhost:1"]] {
+        let mut console = Console::run(&place, &[&["exec", "-w", "fix", "--"], words].concat());
+        console.end();
+        assert!(!console.screen().contains("Allow it"), "{words:?}: {}", console.screen());
+    }
 }
 
 #[needs(UserNamespace)]

@@ -1,13 +1,14 @@
 //! `offshoot config`: the configuration in force, and changing it.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use offshoot_protocol::{ConfigDoc, ConfigSetDoc, SettingDoc, Text};
+use offshoot_protocol::{ConfigDoc, ConfigSetDoc, Hint, SettingDoc, Text};
 
 use crate::complete;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::render::host_path;
 use offshoot_engine::settings::{
     ConfigError, Setting, SettingEdit, SettingPlace, Whose, edit, render_human, shown_value,
@@ -32,7 +33,7 @@ pub(crate) enum ConfigCommand {
     Set(SetArgs),
     /// Remove a key from your configuration file, or from the project's
     #[command(
-        after_help = "Examples:\n  offshoot config unset exec.timeout\n  offshoot config unset --project diff.context"
+        after_help = "Examples:\n  offshoot config unset exec.timeout\n  offshoot config unset --project diff.context\n  offshoot config unset --remembered exec.net     what you answered `always` to in this project"
     )]
     Unset(UnsetArgs),
 }
@@ -72,25 +73,34 @@ pub(crate) struct UnsetArgs {
     /// Remove it from the project's file instead of yours
     #[arg(long)]
     project: bool,
+    /// Forget the answer `always` about the network of this project (exec.net)
+    #[arg(long, conflicts_with = "project")]
+    remembered: bool,
 }
+
+/// The setting that an answer is remembered for.
+const NET: &str = "exec.net";
+/// The command that takes back the answer `always`.
+pub(crate) const FORGET: &str = "offshoot config unset --remembered exec.net";
 
 pub(crate) fn run(command: &ConfigCommand, context: &Context) -> Result<()> {
     match command {
         ConfigCommand::Show(args) => show(args, context),
         ConfigCommand::Get(args) => get(args, context),
         ConfigCommand::Set(args) => change(context, args.project, &args.key, Some(&args.value)),
+        ConfigCommand::Unset(args) if args.remembered => forget(context, &args.key),
         ConfigCommand::Unset(args) => change(context, args.project, &args.key, None),
     }
 }
 
 fn show(args: &ShowArgs, context: &Context) -> Result<()> {
-    let settings = context.engine.settings().settings()?;
+    let settings = settings(context)?;
     let document = ConfigDoc { settings: settings.iter().map(setting).collect() };
     context.output.data(document, |_| render_human(&settings, args.origin))
 }
 
 fn get(args: &KeyArgs, context: &Context) -> Result<()> {
-    let settings = context.engine.settings().settings()?;
+    let settings = settings(context)?;
     let Some(found) = settings.iter().find(|setting| setting.key == args.key) else {
         return Err(ConfigError::UnknownKey {
             place: SettingPlace::Command,
@@ -100,6 +110,40 @@ fn get(args: &KeyArgs, context: &Context) -> Result<()> {
     };
     let document = ConfigDoc { settings: vec![setting(found)] };
     context.output.data(document, |_| format!("{}\n", shown_value(found)))
+}
+
+/// The settings in force where the caller stands.
+pub(crate) fn settings(context: &Context) -> Result<Vec<Setting>> {
+    context.engine.settings_in(project(context)?.as_deref())
+}
+
+/// The folder that answers are remembered for.
+fn project(context: &Context) -> Result<Option<PathBuf>> {
+    let Ok(here) = std::env::current_dir() else { return Ok(None) };
+    let bound = context.engine.bound_to(&here)?;
+    Ok(bound.map(|(_, folder)| folder).or(Some(here)))
+}
+
+fn forget(context: &Context, key: &str) -> Result<()> {
+    if key != NET {
+        let text = format!("--remembered is about {NET} alone; nothing else is remembered");
+        return Err(CliError::usage(text).hint(Hint::command(FORGET)));
+    }
+    let project = project(context)?;
+    let file = match &project {
+        Some(project) => context.engine.forget_net(project)?,
+        None => None,
+    };
+    let document = ConfigSetDoc {
+        key: NET.to_owned(),
+        value: None,
+        file: Text::new(file.as_deref().map_or(&[][..], |file| file.as_os_str().as_bytes())),
+        changed: file.is_some(),
+    };
+    context.output.done(document, |_| match &file {
+        Some(file) => format!("the answer for this project is gone from {}\n", host_path(file)),
+        None => "no answer is remembered for this project\n".to_owned(),
+    })
 }
 
 fn setting(setting: &Setting) -> SettingDoc {

@@ -12,7 +12,7 @@ use offshoot_protocol::{
     ProfileNameDoc, SandboxShowDoc, SeenPlaceDoc, Text, Visibility, WallDoc,
 };
 
-use super::policy;
+use super::{config, policy};
 use crate::context::Context;
 use crate::error::{CliError, Result, hint};
 use crate::render::{self, DIM, NAME, line, paint, table};
@@ -45,6 +45,7 @@ pub(crate) fn run(command: &SandboxCommand, context: &Context) -> Result<()> {
         about: profile.about.clone(),
     };
     let document = SandboxShowDoc {
+        network_from: network_from(&rules, args.profile.as_deref(), context)?,
         seen: seen(&sight),
         credentials: rules.profiles.credentials().iter().map(credential).collect(),
         inspected: rules.profiles.tls().inspect.clone(),
@@ -63,6 +64,25 @@ fn rules(context: &Context) -> Result<ProfileRules> {
         None => None,
     };
     context.engine.profiles(bound.as_deref())
+}
+
+/// What decides what commands reach by a profile.
+fn network_from(rules: &ProfileRules, asked: Option<&str>, context: &Context) -> Result<String> {
+    let own = match asked {
+        Some(name) => rules.profiles.get(name).map_err(CliError::usage)?,
+        None => rules.profiles.usual(),
+    };
+    let widened = if own.widen { own.network.max(rules.network) } else { own.network };
+    let narrowed = rules.narrowed.iter().find(|project| !project.lets_reach(widened, &[]));
+    if let Some(project) = narrowed {
+        return Ok(project.file().to_owned());
+    }
+    if widened == own.network {
+        return Ok("profile".to_owned());
+    }
+    let settings = config::settings(context)?;
+    let net = settings.iter().find(|setting| setting.key == "exec.net");
+    Ok(net.map_or_else(String::new, |net| format!("exec.net, {}", net.origin)))
 }
 
 fn credential(rule: &CredentialRule) -> CredentialDoc {
@@ -167,7 +187,7 @@ fn text(document: &SandboxShowDoc) -> String {
         ("reads", list(&profile.reads)),
         ("shows", list(&profile.show)),
         ("hides", list(&profile.hide)),
-        ("network", network),
+        ("network", format!("{network} ({})", document.network_from)),
         ("TLS", inspected),
         ("walls", walls.join(", ")),
     ] {

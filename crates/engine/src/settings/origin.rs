@@ -28,12 +28,15 @@ pub enum SettingOrigin {
     Environment(String),
     /// A `--config` flag.
     Flag,
+    /// The user, who answered `always` for this project; the file that says so.
+    Remembered(PathBuf),
 }
 
 const USER_FILE: &str = "user file";
 const PROJECT_FILE: &str = "project file";
 const ENVIRONMENT: &str = "environment variable";
 const FLAG: &str = "flag --config";
+const REMEMBERED: &str = "answered `always` for this project:";
 
 impl SettingOrigin {
     /// As figment carries it along with every value.
@@ -44,6 +47,7 @@ impl SettingOrigin {
             Self::ProjectFile(path) => Metadata::from(PROJECT_FILE, path.as_path()),
             Self::Environment(variable) => Metadata::from(ENVIRONMENT, variable.as_str()),
             Self::Flag => Metadata::named(FLAG),
+            Self::Remembered(path) => Metadata::from(REMEMBERED, path.as_path()),
         }
     }
 
@@ -55,6 +59,7 @@ impl SettingOrigin {
         match (&*metadata.name, path, variable) {
             (USER_FILE, Some(path), _) => Self::UserFile(path.to_owned()),
             (PROJECT_FILE, Some(path), _) => Self::ProjectFile(path.to_owned()),
+            (REMEMBERED, Some(path), _) => Self::Remembered(path.to_owned()),
             (ENVIRONMENT, _, Some(variable)) => Self::Environment(variable.to_owned()),
             (FLAG, ..) => Self::Flag,
             _ => Self::Default,
@@ -70,6 +75,7 @@ impl fmt::Display for SettingOrigin {
             Self::ProjectFile(path) => write!(formatter, "{PROJECT_FILE} {}", path.display()),
             Self::Environment(variable) => write!(formatter, "{ENVIRONMENT} {variable}"),
             Self::Flag => formatter.write_str(FLAG),
+            Self::Remembered(path) => write!(formatter, "{REMEMBERED} {}", path.display()),
         }
     }
 }
@@ -86,6 +92,7 @@ mod tests {
             SettingOrigin::ProjectFile("offshoot.toml".into()),
             SettingOrigin::Environment("OFFSHOOT_UI__COLOR".to_owned()),
             SettingOrigin::Flag,
+            SettingOrigin::Remembered("projects.toml".into()),
         ] {
             assert_eq!(SettingOrigin::from_metadata(&origin.to_metadata()), origin);
         }

@@ -12,11 +12,13 @@ use offshoot_egress::{
     Credentials, Egress, EgressError, EgressLimits, EgressOptions, EgressReport, EgressSockets,
     Inspection, NetRules,
 };
+use offshoot_policy::Verdict;
 use offshoot_profile::{HostRule, Profile, Profiles};
 use offshoot_protocol::Network;
 use offshoot_sandbox::{NetworkSockets, ProxyPorts};
 use rustix::process::{Resource, getrlimit};
 
+use super::hosts;
 use super::request::ExecutionRequest;
 use super::sight::{Sight, Viewer};
 use crate::error::{Result, ServiceError};
@@ -131,9 +133,13 @@ impl EquippedOutlet {
 pub(super) struct OpenOutlet(Egress);
 
 impl OpenOutlet {
-    /// Ends all connections, and tells what they were.
-    pub(super) fn close(self) -> EgressReport {
-        self.0.finish()
+    /// Ends all connections, and tells what they were: those of a command that was judged so.
+    pub(super) fn close(self, verdict: Option<&Verdict>) -> EgressReport {
+        let mut report = self.0.finish();
+        if let Some(verdict) = verdict {
+            hosts::name_ports(&mut report, verdict);
+        }
+        report
     }
 }
 
@@ -158,6 +164,16 @@ pub fn check_hosts(text: &str) -> Result<(), String> {
 /// Whether these can be the hosts of a profile, or what is wrong with them.
 pub fn check_rules(allow: &[HostRule]) -> Result<(), String> {
     rules(allow).map(drop)
+}
+
+/// Whether the proxy can do what the user's file asks of it for whatever profile, or what is wrong there.
+pub fn check_proxied(profiles: &Profiles) -> Result<(), String> {
+    for rule in profiles.credentials() {
+        credentials::check(rule)
+            .map_err(|problem| format!("line {}: [[credential]]: {problem}", rule.line))?;
+    }
+    let inspect = profiles.tls().inspect.join(",");
+    check(&inspect).map(drop).map_err(|problem| format!("[tls]: `inspect`: {problem}"))
 }
 
 /// The rules of a profile.

@@ -27,7 +27,7 @@ use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
 use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
-use super::outlet::{self, EquippedOutlet, OpenOutlet, Outlet};
+use super::outlet::{self, EquippedOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::{ExecutionRequest, ExecutionWorkspace};
 use super::scene::{Ran, Scene};
@@ -266,7 +266,8 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
-        execution.result.egress = opened.map(OpenOutlet::close);
+        let verdict = execution.result.decision.as_ref();
+        execution.result.egress = opened.map(|outlet| outlet.close(verdict));
         if let Some(added) = watch.and_then(DiskWatch::end) {
             execution.result.limit_reached = Some(ResourceLimit::Disk);
             execution.result.interrupted = false;

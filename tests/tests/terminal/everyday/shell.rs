@@ -24,7 +24,7 @@ fn a_command_wants_the_network() {
     let mut session = Session::with_git(&[("notes.txt", "one\n")]);
     let typist = session.typist();
     let fetch = "git ls-remote http://example.invalid/x.git";
-    typist.keys(&format!("offshoot exec -w fix -- {fetch}\r"), "[y/N/always] ");
+    typist.keys(&format!("offshoot exec -w fix -- {fetch}\r"), "[y/N/always/all] ");
     typist.leave("n");
     session.types(&[&format!("CI=1 offshoot exec -w fix -- {fetch}")]);
     insta::assert_snapshot!(session.text());

@@ -177,7 +177,7 @@ impl ExecutionObserver for Live<'_> {
         }
         if self.offline
             && !self.silent
-            && let Some(warning) = result.decision.as_ref().and_then(network::warning)
+            && let Some(warning) = network::warning(result)
         {
             output::eprint(&warning);
         }

@@ -2,13 +2,15 @@
 
 use offshoot_protocol::Network;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use offshoot_engine::policy::{EffectCategory, Verdict, judge};
-use offshoot_engine::sandbox::{Rules, check_hosts};
+use offshoot_engine::exec::ExecutionResult;
+use offshoot_engine::policy::{Verdict, judge};
+use offshoot_engine::sandbox::{RememberedNet, Rules, named_hosts, needs_network, tried_hosts};
 
 use super::ask::Ask;
 use super::form::Form;
+use crate::commands::config::FORGET;
 use crate::context::Context;
 use crate::error::Result;
 use crate::output;
@@ -32,93 +34,73 @@ pub(super) fn settle(
         return Ok(());
     }
     ask.net = profile.network;
-    let may_open = rules.profiles.may_reach(sandbox, Network::Host, &[]);
-    if ask.net == Network::None && may_open && asks(context, form) {
-        let place = project.unwrap_or(Path::new("/"));
-        let verdict =
-            judge(&rules.policy, &ask.command, &ask.question(context).context(place, Vec::new())?);
-        if verdict.decision.runs()
-            && let Some(what) = needing(&verdict)
-        {
-            ask.net = answer(&what, &narrowest(Some(&verdict)), project, context)?;
-            ask.asked_net = Some(ask.net);
-            ask.asked = true;
-        }
+    if ask.net != Network::None || !asks(context, form) {
+        return Ok(());
+    }
+    let place = project.unwrap_or(Path::new("/"));
+    let verdict =
+        judge(&rules.policy, &ask.command, &ask.question(context).context(place, Vec::new())?);
+    let what = needs_network(&verdict).filter(|_| verdict.decision.runs());
+    let Some(what) = what.map(|part| part.name()) else { return Ok(()) };
+    let mut hosts = named(&verdict, project);
+    if !rules.profiles.may_reach(sandbox, Network::Proxy, &hosts) {
+        hosts.clear();
+    }
+    let all = rules.profiles.may_reach(sandbox, Network::Host, &[]);
+    if all || !hosts.is_empty() {
+        let allowed = answer(&what, &hosts.join(","), all, project, context)?;
+        ask.allow.extend(Some(allowed.allow).filter(|allow| !allow.is_empty()));
+        (ask.net, ask.asked_net, ask.asked) = (allowed.network, Some(allowed.network), true);
     }
     Ok(())
 }
 
 /// What is said before a command that is known to need the network and has none.
-pub(super) fn warning(verdict: &Verdict) -> Option<String> {
-    let what = needing(verdict)?;
-    let text =
-        format!("{} needs the network, which is off: {}", line(&what), advice(Some(verdict)));
+pub(super) fn warning(result: &ExecutionResult) -> Option<String> {
+    let verdict = result.decision.as_ref()?;
+    let what = needs_network(verdict)?.name();
+    let hosts = named(verdict, result.mountpoint.as_deref());
+    let text = format!("{} needs the network, which is off: {}", line(&what), advice(&hosts));
     Some(format!("{}\n", paint(DIM, &text)))
 }
 
-/// What would let a command reach what it needs, and no more where that is known.
-pub(super) fn advice(verdict: Option<&Verdict>) -> String {
-    let option = narrowest(verdict);
-    let text = format!("add --net {option}");
-    match option.as_str() {
-        UNKNOWN => format!("{text}, or --net host for all of the network"),
-        _ => line(&text),
-    }
-}
-
-/// What stands for hosts that nobody knows.
-const UNKNOWN: &str = "allow=HOST";
-/// Programs that download from registries.
-const PACKAGE_MANAGERS: [&str; 22] = [
-    "npm", "npx", "pnpm", "yarn", "bun", "pip", "pip3", "pipx", "uv", "uvx", "poetry", "cargo",
-    "gem", "bundle", "go", "mvn", "gradle", "composer", "dotnet", "apt", "apt-get", "rustup",
-];
-
-/// The narrowest value of `--net` that lets a command reach what its words name.
-fn narrowest(verdict: Option<&Verdict>) -> String {
-    let parts = verdict.into_iter().flat_map(|verdict| &verdict.parts).map(|part| &part.judged);
-    let mut hosts: Vec<String> = Vec::new();
-    for part in parts.filter(|part| part.categories.contains(EffectCategory::Networked)) {
-        let is_manager =
-            part.program().is_some_and(|program| PACKAGE_MANAGERS.contains(&program.as_str()));
-        hosts.extend(is_manager.then(|| "registries".to_owned()));
-        let words = part.words.iter().skip(1).filter_map(|word| word.literal());
-        hosts.extend(words.filter_map(|word| host_of(&word)));
-    }
-    hosts.retain(|host| check_hosts(host).is_ok());
-    let mut seen = Vec::new();
-    hosts.retain(|host| {
-        !seen.contains(host) && {
-            seen.push(host.clone());
-            true
+/// What is said at the end of a command that tried what it could not reach.
+pub(super) fn unreached(result: &ExecutionResult, may_reach: bool) -> String {
+    // What a command names is known better than what it printed, which may be one host of many.
+    let verdict = result.decision.as_ref().filter(|_| result.egress.is_none());
+    let hosts = verdict.map(|verdict| named(verdict, result.mountpoint.as_deref()));
+    let hosts = hosts.filter(|hosts| !hosts.is_empty()).unwrap_or_else(|| tried_hosts(result));
+    match (&result.egress, may_reach) {
+        (None, false) => "the command tried to reach the network, which is off".to_owned(),
+        (None, true) => {
+            let advice = advice(&hosts);
+            format!("the command tried to reach the network, which is off: {advice}")
         }
-    });
-    if hosts.is_empty() { UNKNOWN.to_owned() } else { format!("allow={}", hosts.join(",")) }
+        (Some(_), _) if hosts.is_empty() => {
+            "network: the command tried ports that no rule names: add --net allow=HOST:PORT"
+                .to_owned()
+        }
+        (Some(_), _) => {
+            let tried = hosts.join(", ");
+            let advice = advice(&hosts);
+            line(&format!("network: the command tried {tried}, which no rule names: {advice}"))
+        }
+    }
 }
 
-/// The host that an address names, as a rule has it: `https://HOST/`, `USER@HOST:PATH`.
-fn host_of(word: &str) -> Option<String> {
-    let Some((scheme, rest)) = word.split_once("://") else {
-        let (login, _) = word.split_once(':')?;
-        let (user, host) = login.split_once('@')?;
-        let is_plain = |part: &str| !part.is_empty() && !part.contains(['/', '=']);
-        return (is_plain(user) && is_plain(host)).then(|| format!("{host}:22"));
-    };
-    let scheme = scheme.rsplit(['+', '=']).next().unwrap_or(scheme);
-    let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
-    let usual = [("ssh", ":22"), ("git", ":9418"), ("ftp", ":21")];
-    let port = usual.iter().find(|(name, _)| *name == scheme).map(|(_, port)| *port);
-    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let host = host.strip_suffix(":443").or(host.strip_suffix(":80")).unwrap_or(host);
-    Some(if has_port { host.to_owned() } else { format!("{host}{}", port.unwrap_or_default()) })
+/// What would let a command reach what it needs, and no more where that is known.
+fn advice(hosts: &[String]) -> String {
+    match hosts {
+        [] => "add --net allow=HOST, or --net host for all of the network".to_owned(),
+        hosts => line(&format!("add --net allow={}", hosts.join(","))),
+    }
 }
 
-/// The command that is known to need the network.
-fn needing(verdict: &Verdict) -> Option<String> {
-    verdict
-        .first_part(EffectCategory::Networked)
-        .filter(|part| !part.is_offline())
-        .map(|part| part.name())
+/// The hosts that a command names, and those that settings of its project or its user name for it.
+fn named(verdict: &Verdict, project: Option<&Path>) -> Vec<String> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let folders: Vec<&Path> = project.into_iter().chain(home.as_deref()).collect();
+    named_hosts(verdict, &folders)
 }
 
 /// Whether there is somebody to ask: at a terminal, and not a program that watches one.
@@ -128,53 +110,48 @@ fn asks(context: &Context, form: Form) -> bool {
     attended && form.is_text() && !context.output.is_quiet() && !unattended
 }
 
+/// Asks for what a command needs: for these hosts alone where they are known, and for everything where they are not.
 fn answer(
     what: &str,
-    narrowest: &str,
+    hosts: &str,
+    all: bool,
     project: Option<&Path>,
     context: &Context,
-) -> Result<Network> {
+) -> Result<RememberedNet> {
+    let everything = || RememberedNet { network: Network::Host, allow: String::new() };
     let always = if project.is_some() { "/always" } else { "" };
-    let (what, narrowest) = (line(what), line(narrowest));
-    output::eprint(&format!(
-        "{what} needs the network. Allow it all of the network? (--net {narrowest} allows less) [y/N{always}] "
-    ));
+    let (what, shown) = (line(what), line(hosts));
+    let (question, yes) = match hosts {
+        "" => {
+            let all = "Allow it all of the network? (--net allow=HOST allows less)";
+            (format!("{all} [y/N{always}]"), everything())
+        }
+        _ => {
+            let all = if all { "/all" } else { "" };
+            let narrow = RememberedNet { network: Network::Proxy, allow: hosts.to_owned() };
+            (format!("Allow it to reach {shown}? [y/N{always}{all}]"), narrow)
+        }
+    };
+    output::eprint(&format!("{what} needs the network. {question} "));
     drop(std::io::stderr().flush());
+    let nothing = RememberedNet { network: Network::None, allow: String::new() };
     let mut answer = String::new();
     if std::io::stdin().lock().read_line(&mut answer).is_err() {
-        return Ok(Network::None);
+        return Ok(nothing);
     }
     match (answer.trim().to_lowercase().as_str(), project) {
-        ("y" | "yes", _) => Ok(Network::Host),
+        ("y" | "yes", _) => Ok(yes),
+        ("all", _) if all => Ok(everything()),
         ("a" | "always", Some(project)) => {
-            let file = context.engine.remember_net(project, Network::Host)?;
-            let text = format!("remembered for this project in {}", file.display());
+            let file = context.engine.remember_net(project, &yes)?;
+            let reach = if hosts.is_empty() { "all of the network" } else { &shown };
+            let text = format!(
+                "every command of this project reaches {reach} from now on ({}); `{FORGET}` takes it back",
+                file.display()
+            );
             output::eprint(&format!("{}\n", paint(DIM, &line(&text))));
-            Ok(Network::Host)
+            Ok(yes)
         }
-        _ => Ok(Network::None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_name_hosts() {
-        for (word, host) in [
-            ("https://example.com/a?b", Some("example.com")),
-            ("http://me:pw@example.com:8080/", Some("example.com:8080")),
-            ("https://example.com:443", Some("example.com")),
-            ("git+https://github.com/a/b", Some("github.com")),
-            ("--index-url=https://example.com/simple", Some("example.com")),
-            ("git@github.com:a/b.git", Some("github.com:22")),
-            ("ssh://git@github.com/a/b", Some("github.com:22")),
-            ("origin", None),
-            ("a:b", None),
-            ("x/y@z:1", None),
-        ] {
-            assert_eq!(host_of(word).as_deref(), host, "{word}");
-        }
+        _ => Ok(nothing),
     }
 }

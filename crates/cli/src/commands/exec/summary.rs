@@ -186,17 +186,7 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         line(paint(BAD, &format!("interrupted; {kept}")));
     }
     if result.unreached > 0 && result.exit_code != Some(0) {
-        let mut text = match result.egress {
-            None => "the command tried to reach the network, which is off".to_owned(),
-            Some(_) => {
-                "network: the command tried ports that no rule names: add --net allow=HOST:PORT"
-                    .to_owned()
-            }
-        };
-        if closing.may_reach && result.egress.is_none() {
-            text.push_str(&format!(": {}", network::advice(result.decision.as_ref())));
-        }
-        line(paint(BAD, &text));
+        line(paint(BAD, &network::unreached(result, closing.may_reach)));
     }
     text.extend(refused_hosts(result));
     text.extend(discarded::line(&result.discarded));

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use offshoot_egress::{Credential, Host, NetRules, Secret};
+use offshoot_egress::{Credential, Credentials, Host, NetRules, Secret};
 use offshoot_host::read_regular;
 use offshoot_profile::{CredentialRule, Profiles, ValueSource};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -31,6 +31,14 @@ pub(super) struct Needed {
     rule: CredentialRule,
     host: Host,
     port: Option<u16>,
+}
+
+/// Whether a rule names a host and a header, or what is wrong with it.
+pub(super) fn check(rule: &CredentialRule) -> Result<(), String> {
+    let (host, port) = Host::parse_with_port(&rule.host).map_err(|error| error.to_string())?;
+    let (header, value) = (rule.header.clone(), Secret::new("value"));
+    let credential = Credential { host, port, header, value, plain_http: rule.plain_http };
+    Credentials::new(vec![credential]).map(drop).map_err(|error| error.to_string())
 }
 
 /// The credentials for hosts that the rules let a command reach.
