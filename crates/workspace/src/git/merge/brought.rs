@@ -142,7 +142,7 @@ impl<'a> Brought<'a> {
                 known.extend(items(&self.host, Some(base))?);
             }
             // Git takes a directory for a repository that looks like one, and obeys its settings.
-            let differs = || !known.iter().any(|base| *base == new);
+            let differs = || !known.contains(&new);
             if looks_like_repository(&new) && differs() {
                 return Ok(Look::Found);
             }
