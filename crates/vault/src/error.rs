@@ -145,6 +145,14 @@ pub enum VaultError {
     /// The time was over before all that was written was read. It is set aside as it is.
     #[error("the time was over before what the command wrote could be kept")]
     OutOfTime,
+    /// Directories lie in each other without end. What was written is set aside as it is.
+    #[error("{path} lies more than {most} directories deep, so what the command wrote is not kept")]
+    TooDeep {
+        /// A directory that does, cut short.
+        path: String,
+        /// How deep one may lie.
+        most: usize,
+    },
     /// The destination of an export is in use.
     #[error("{} exists already and is not an empty directory", .0.display())]
     DestinationExists(PathBuf),

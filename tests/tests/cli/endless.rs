@@ -39,6 +39,26 @@ fn sealing_ends_in_time(place: &Place, run: Run<'_>) {
     drop(place.json(&["vault", "check"]));
 }
 
+/// Directories in directories, more than any project has: looking at them would take all memory there is.
+fn depth_is_limited(run: Run<'_>) {
+    let deep = "import os\nfor i in range(3000):\n    os.mkdir('d')\n    os.chdir('d')";
+    let started = Instant::now();
+    let (result, code) =
+        envelope(run, &["exec", "-w", "fix", "--json", "--", "python3", "-c", deep]);
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    assert_eq!(code, Some(125), "{result}");
+    assert!(
+        result["error"]["message"].as_str().unwrap().contains("512 directories deep"),
+        "{result}"
+    );
+    assert_eq!(result["recoverable"], true, "{result}");
+    assert!(run(&["recover", "drop", result["exec"].as_str().unwrap()]).status.success());
+    let fine = deep.replace("3000", "500");
+    let (result, code) =
+        envelope(run, &["exec", "-w", "fix", "--json", "--", "python3", "-c", &fine]);
+    assert_eq!(code, Some(0), "{result}");
+}
+
 /// Writes more than it may, and would go on.
 fn disk_is_limited(run: Run<'_>) {
     let started = Instant::now();
@@ -72,6 +92,7 @@ fn time_and_disk_end_what_has_no_end() {
     let place = demo_vault();
     sealing_ends_in_time(&place, &|arguments| place.run(arguments));
     disk_is_limited(&|arguments| place.run(arguments));
+    depth_is_limited(&|arguments| place.run(arguments));
 }
 
 #[needs(Root, Overlay, UserNamespace)]

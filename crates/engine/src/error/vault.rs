@@ -55,6 +55,8 @@ impl From<VaultError> for Error {
                     .unchanged(),
             ),
             VaultError::OutOfTime => Self::new(ExitCode::Timeout, message),
+            VaultError::TooDeep { .. } => Self::new(ExitCode::Failure, message)
+                .hint(Hint::command("offshoot recover drop EXEC").text(" removes what it wrote")),
             VaultError::NoOperation(_) => Self::new(ExitCode::NotFound, message),
             VaultError::FolderGone { name, .. } => {
                 let name = if name.is_empty() { "/" } else { &name };

@@ -8,9 +8,11 @@ use offshoot_host::{Xattr, disk};
 use rustix::fs::{self, FileType, OFlags, Stat};
 
 use super::access::{Reach, attributes};
-use crate::error::{Result, io_error};
+use crate::error::{Result, VaultError, io_error};
 use crate::import::report::{SkipReason, Skipped};
 
+/// No directory that a command wrote to may lie deeper.
+const MOST_DEEP: usize = 512;
 const OVERLAY: &[u8] = b"user.overlay.";
 pub(super) const OPAQUE: &[u8] = b"user.overlay.opaque";
 
@@ -106,6 +108,7 @@ impl Scanner<'_> {
         let mut at = 0;
         while at < self.dirs.len() {
             self.reach.require_time()?;
+            self.require_depth(&self.dirs[at].path)?;
             match self.directory(at) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && at > 0 => {}
                 other => other.map_err(io_error("read", &self.reach.host(&self.dirs[at].path)))?,
@@ -113,6 +116,17 @@ impl Scanner<'_> {
             at += 1;
         }
         Ok(())
+    }
+
+    /// Paths are kept whole, so what is very deep takes more than anybody has.
+    fn require_depth(&self, path: &[u8]) -> Result<()> {
+        const SHOWN: usize = 40;
+        let depth = path.split(|byte| *byte == b'/').count();
+        if depth <= MOST_DEEP {
+            return Ok(());
+        }
+        let start = String::from_utf8_lossy(&path[..path.len().min(SHOWN)]);
+        Err(VaultError::TooDeep { path: format!("/{start}..."), most: MOST_DEEP })
     }
 
     fn directory(&mut self, at: usize) -> io::Result<()> {

@@ -75,10 +75,35 @@ impl Viewer {
     }
 }
 
-/// Whether a directory is too much to show because it was named by a variable: one of these homes, or what they lie in.
+/// Directories of a home that belong to many tools, or hold what none shows: no variable shows one of them as a whole.
+const SHARED: [&str; 17] = [
+    ".aws",
+    ".azure",
+    ".cache",
+    ".config",
+    ".docker",
+    ".gnupg",
+    ".gradle",
+    ".kube",
+    ".local",
+    ".local/share",
+    ".local/state",
+    ".m2",
+    ".mozilla",
+    ".password-store",
+    ".ssh",
+    "Documents",
+    "Downloads",
+];
+
+/// Whether a directory is too much to show because it was named by a variable: one of these homes, what they lie in, or what many share there.
 fn holds(homes: &[PathBuf], path: &Path) -> bool {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    homes.iter().any(|home| home.starts_with(&path)) || path.parent().is_none()
+    let is_shared = |home: &PathBuf| {
+        path.strip_prefix(home)
+            .is_ok_and(|below| SHARED.iter().any(|name| below == Path::new(name)))
+    };
+    path.parent().is_none() || homes.iter().any(|home| home.starts_with(&path) || is_shared(home))
 }
 
 /// Why something is seen.

@@ -122,6 +122,34 @@ fn no_variable_shows_the_home() {
     }
 }
 
+/// Nor what many tools keep in one place, with their credentials.
+#[test]
+fn no_variable_shows_what_is_shared() {
+    let home = Home::new();
+    for name in [
+        ".local/share/keyrings/k",
+        ".m2/settings-security.xml",
+        ".gradle/gradle.properties",
+        ".sdk/bin/java",
+    ] {
+        home.write(name, "x");
+    }
+    let named = |name: &str| home.path(name).to_str().unwrap().to_owned();
+    let (local, maven, gradle, java) =
+        (named(".local"), named(".m2"), named(".gradle/"), named(".sdk"));
+    let viewer = home.viewer(&[
+        ("N_PREFIX", &local),
+        ("MAVEN_HOME", &maven),
+        ("GRADLE_HOME", &gradle),
+        ("JAVA_HOME", &java),
+    ]);
+    let seen = sight("workspace", &viewer).shown();
+    assert!(seen.contains(&home.path(".sdk")));
+    for name in [".local", ".m2", ".gradle"] {
+        assert!(!seen.contains(&home.path(name)), "{name}");
+    }
+}
+
 #[test]
 fn a_path_is_explained_by_what_it_lies_in() {
     let home = Home::new();

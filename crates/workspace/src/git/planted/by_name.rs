@@ -108,6 +108,9 @@ pub(super) fn in_repository(inside: &[Vec<u8>], after: Option<&Entry>) -> Option
     named.or(is_link.then_some(Planted::Link))
 }
 
+/// Arcanist, Sapling and git-branchless.
+const OTHERS: [&str; 3] = ["arc", "sl", "branchless"];
+
 /// Files that name remotes as git's settings do: git still looks for them where it did before its settings had them. Refs have the same names.
 pub(in crate::git) fn addresses(inside: &[Vec<u8>]) -> Option<Planted> {
     let is_ref = |name: &Vec<u8>| is_name(name, "refs") || is_name(name, "logs");
@@ -120,7 +123,12 @@ pub(in crate::git) fn addresses(inside: &[Vec<u8>]) -> Option<Planted> {
         [first, _, ..] if is_name(first, "remotes") || is_name(first, "branches") => {
             Some(Planted::Redirect)
         }
-        [first, last] if is_name(first, "arc") && is_name(last, "config") => Some(Planted::Config),
+        // Settings of other programs that work in git directories.
+        [first, last] if OTHERS.iter().any(|it| is_name(first, it)) && is_name(last, "config") => {
+            Some(Planted::Config)
+        }
+        // By this name shells find programs of a project that somebody called safe.
+        [first, ..] if is_name(first, "safe") => Some(Planted::Config),
         _ => None,
     }
 }
