@@ -104,7 +104,9 @@ impl<'t> TrustedFiles<'t> {
                 }
             }
         }
-        let git_of_person = git;
+        if let Some(git) = git {
+            files.name_home(git);
+        }
         // Starting git takes longer than all else here. Outside of repositories it has nothing to say that is not in the person's files.
         let git = git.filter(|git| has_repository || names_something(table, git));
         for (key, value) in git.map(TrackedPaths::settings).unwrap_or_default() {
@@ -112,9 +114,6 @@ impl<'t> TrustedFiles<'t> {
             for folder in repositories.iter().filter(|_| !key.starts_with("include")) {
                 files.name(key, value, folder, &places);
             }
-        }
-        if let Some(git) = git_of_person {
-            files.name_home(git);
         }
         let main = vault.symlinks(main)?;
         let links = Links::of(&main, changes, &places);

@@ -295,6 +295,24 @@ fn dots_behind_links_are_followed_as_the_kernel_does() {
     assert_eq!(read(&place, "fine"), "mine\n");
 }
 
+/// Links that double at every step: nobody can say where they end, so everything stays.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn ways_without_end_hold_everything() {
+    let place = lines();
+    for at in 0..30 {
+        let next = at + 1;
+        symlink(format!("l{next}/../l{next}"), place.project().join(format!("l{at}"))).unwrap();
+    }
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(&place, "echo 2 >plain");
+    assert_eq!(trusted(&place.json(&["commit", "-w", "work"]), "held"), [""; 0]);
+    symlink("l0", place.project().join(".envrc")).unwrap();
+    run(&place, "echo 2 >other");
+    assert_eq!(trusted(&place.json(&["commit", "-w", "work"]), "held"), ["/other"]);
+}
+
 /// What the host obeys of a home stays where the folder is a part of it, and where a link of the home leads into the folder.
 #[needs(Overlay, UserNamespace)]
 #[test]
