@@ -37,9 +37,12 @@ impl<'a> Taking<'a, '_> {
         Ok(both)
     }
 
-    /// What the other side added as objects and are none.
+    /// What the other side added as objects and are none. What is committed has none of them: they were held back when it was selected.
     fn damaged(&self, other: &Store<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut damaged = BTreeSet::new();
+        if self.is_commit() {
+            return Ok(damaged);
+        }
         for change in self.toward.iter().filter(|change| change.before.is_none()) {
             if let Some(id) = other.id_at(&change.path)
                 && other.is_damaged(&id)?

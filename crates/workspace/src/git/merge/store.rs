@@ -6,11 +6,11 @@ mod pack;
 use std::cell::OnceCell;
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use offshoot_tree::VaultPath;
+use offshoot_tree::{Body, VaultPath};
 
 use crate::error::Result;
 use crate::git::repository::{State, common};
-use loose::is_sound;
+pub(in crate::git) use loose::is_object_of;
 use pack::Pack;
 
 /// A larger object is not read.
@@ -56,15 +56,18 @@ impl<'a> Store<'a> {
             return Ok(false);
         }
         let found = self.state.tree.get(&self.path(id))?;
-        Ok(found.is_some_and(
-            |entry| matches!(entry.body, offshoot_tree::Body::File { size, .. } if size > 0),
-        ))
+        Ok(found.is_some_and(|entry| matches!(entry.body, Body::File { size, .. } if size > 0)))
     }
 
-    /// Whether the file that an object has for itself is none of git's; one that is too large to be read is not.
+    /// Whether the file that an object has for itself is not the object which its name says.
     pub(super) fn is_damaged(&self, id: &[u8]) -> Result<bool> {
-        let bytes = self.state.file(&self.path(id))?;
-        Ok(bytes.is_some_and(|bytes| !is_sound(&bytes)))
+        match self.state.tree.get(&self.path(id))?.map(|entry| entry.body) {
+            Some(Body::File { blob, .. }) => {
+                let mut reader = self.state.objects.reader(&blob)?;
+                Ok(!is_object_of(&mut reader, id)?)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// The object whose file is at a path.
@@ -149,7 +152,7 @@ impl<'a> Store<'a> {
 }
 
 /// Whether a text is the id of an object.
-pub(super) fn is_id(text: &[u8]) -> bool {
+pub(in crate::git) fn is_id(text: &[u8]) -> bool {
     matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
