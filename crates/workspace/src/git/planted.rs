@@ -24,7 +24,7 @@ pub use by_name::{Planted, planted};
 pub(super) use by_name::{addresses, sensitive};
 pub(crate) use by_name::{matters, steps};
 use held_refs::HeldRefs;
-use hidden::{hides_files, without_marks};
+use hidden::{hides_files, plain_index};
 use look::{Was, is_module_part, leads_elsewhere, look, shadows_ref};
 use stores::Stores;
 
@@ -44,8 +44,8 @@ pub struct Planting {
     held_refs: HeldRefs,
     /// Lists of files that git is told to overlook.
     hides: BTreeSet<VaultPath>,
-    /// Indexes that tell git to overlook changes, with what they are without that.
-    marked: BTreeMap<VaultPath, Vec<u8>>,
+    /// Indexes that git would believe what is not so, with what they are without that.
+    plain: BTreeMap<VaultPath, (Vec<u8>, Planted)>,
     stores: Stores,
     nested: Nested,
 }
@@ -116,13 +116,13 @@ impl Planting {
             }
         }
         let held_refs = HeldRefs::of(changes, [old, new, state(main)], counts)?;
-        let (mut hides, mut marked) = (BTreeSet::new(), BTreeMap::new());
+        let (mut hides, mut plain) = (BTreeSet::new(), BTreeMap::new());
         for change in changes {
             if hides_files(change, state(main), new)? {
                 hides.insert(change.path.clone());
             }
-            if let Some(plain) = without_marks(change, state(main), new)? {
-                marked.insert(change.path.clone(), plain);
+            if let Some(index) = plain_index(change, state(main), new)? {
+                plain.insert(change.path.clone(), index);
             }
         }
         Ok(Self {
@@ -133,7 +133,7 @@ impl Planting {
             refs,
             held_refs,
             hides,
-            marked,
+            plain,
             stores,
             nested,
         })
@@ -142,8 +142,8 @@ impl Planting {
     /// What a file says without what is planted in it, and what that is; nothing where nothing is. Lists of packed refs and indexes are
     /// committed without it.
     pub fn without_planted(&self, path: &VaultPath) -> Option<(&[u8], Planted)> {
-        let marked = || Some((self.marked.get(path)?.as_slice(), Planted::Hidden));
-        self.held_refs.packed(path).or_else(marked)
+        let index = || self.plain.get(path).map(|(bytes, planted)| (bytes.as_slice(), *planted));
+        self.held_refs.packed(path).or_else(index)
     }
 
     /// What a change to a path plants.
