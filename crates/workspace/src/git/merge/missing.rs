@@ -29,6 +29,7 @@ impl<'a> Taking<'a, '_> {
             target: Store::new(sides.target, repository),
             damaged: self.damaged(&other)?,
             other,
+            follows_packs: self.held.objects,
             known: sides.target.refs(repository)?.into_values().collect(),
             refs_there: sides.other.refs(repository)?,
             shallow: lines.collect(),

@@ -39,6 +39,8 @@ pub struct HeldBackCheckouts {
     pub unfinished: BTreeSet<VaultPath>,
     /// Their files were held back, since the folder that they are in is ignored.
     pub ignored: BTreeSet<VaultPath>,
+    /// Objects were held back, so what a pack has may lead to something that is not there.
+    pub objects: bool,
 }
 
 /// The three states that a target's directory is decided from.
