@@ -75,6 +75,8 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
         b"logs" => Role::Log,
         b"HEAD" | b"index" => Role::Checkout,
         b"info" if names == [b"sparse-checkout".as_slice()] => Role::Checkout,
+        // Written with packs, for who fetches by plain files.
+        b"info" if names == [b"refs".as_slice()] => Role::Cache,
         b"shallow" => Role::Shallow,
         b"reftable" => Role::Reftable,
         b"worktrees" => Role::Worktree,
@@ -180,7 +182,7 @@ mod tests {
             ("sharedindex.1234", Role::Checkout),
             ("info/sparse-checkout", Role::Checkout),
             ("info/exclude", Role::Plain),
-            ("info/refs", Role::Plain),
+            ("info/refs", Role::Cache),
             ("MERGE_HEAD", Role::Progress),
             ("BISECT_TERMS", Role::Progress),
             ("rebase-merge/done", Role::Progress),

@@ -79,10 +79,14 @@ impl Stores {
             let start = [&stem, b".".as_slice()].concat();
             let is_part = |change: &&Change| {
                 let name = change.path.name().unwrap_or_default();
-                name.starts_with(&start) && change.path.parent().as_ref() == Some(&directory)
+                let is_cache = found.caches.contains(&change.path);
+                !is_cache
+                    && name.starts_with(&start)
+                    && change.path.parent().as_ref() == Some(&directory)
             };
             let parts = changes.iter().filter(|change| change.after.is_some()).filter(is_part);
-            found.held.extend(parts.map(|change| (change.path.clone(), why)));
+            let parts: Vec<_> = parts.map(|change| (change.path.clone(), why)).collect();
+            found.held.extend(parts);
             found.lacks(repository, main)?;
         }
         Ok(found)
@@ -154,7 +158,8 @@ impl Pair<'_> {
 /// The repository whose store has a path, and what it is there.
 fn part_at(path: &VaultPath, states: [State<'_>; 2]) -> Result<Option<(VaultPath, Part)>> {
     let names = path.names();
-    let is_store = |at: &usize| is_name(&names[*at], "objects") || is_name(&names[*at], "lfs");
+    let is_store =
+        |at: &usize| ["objects", "lfs", "info"].iter().any(|it| is_name(&names[*at], it));
     for at in (0..names.len()).rev().filter(is_store) {
         let repository = path_of(&names[..at]);
         let is_one = match within_repository(&repository) {
