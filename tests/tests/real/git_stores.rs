@@ -26,7 +26,7 @@ const FUNCTIONS: &str = r#"spot() { echo .git/objects/$(echo $1 | cut -c1-2)/$(e
 
 /// What the folder has after it got the newest commit from where it was cloned from.
 fn pulled(scene: &Scene) -> String {
-    scene.host("git pull -q; git fsck --full; cat d/good")
+    scene.host("git pull -q; git fsck --full --no-dangling; cat d/good")
 }
 
 fn objects_in_the_place_of_others(who: Who) {
@@ -144,7 +144,7 @@ fn no_ref_comes_without_what_it_leads_to() {
         scene.work(&format!("{FUNCTIONS}{commit}; chmod -R u+w .git/objects; {spoil}"));
         let said = scene.done(&["commit"]);
         assert!(said.contains("side of real was not brought"), "{name}: {said}");
-        assert_eq!(scene.host("git branch --list side; git fsck --full; cat new"), "ok\n", "{name}: {said}");
+        assert_eq!(scene.host("git branch --list side; git fsck --full --no-dangling; cat new"), "ok\n", "{name}: {said}");
     }
 }
 
@@ -164,7 +164,7 @@ fn packs_stay_where_there_is_no_git() {
     scene.work("echo more > new");
     let said = scene.done(&["commit"]);
     assert!(!said.contains("stays"), "{said}");
-    assert_eq!(scene.host("git fsck --full; ls .git/objects/pack | wc -l; cat new"), "2\nmore\n");
+    assert_eq!(scene.host("git fsck --full --no-dangling; ls .git/objects/pack | wc -l; cat new"), "2\nmore\n");
 }
 
 /// Tidying up is nothing that anybody has to decide about, and its tables do not come along.
