@@ -69,14 +69,22 @@ pub(crate) struct PlainIndex {
 
 /// An index without some of the marks by which git overlooks files: those that are asked for by path and stage, with what is marked. It is also
 /// without trees that do not have its files, and without lists of what need not be looked at on the disk, unless another index has the very
-/// same. Nothing where there are none of them, or where it cannot be written.
+/// same. One that is split over several files is without all of these caches, and keeps its marks. Nothing where nothing goes, or where it
+/// cannot be written.
 pub(crate) fn plain(bytes: &[u8], known: Option<&[u8]>, clears: Clears<'_>) -> Option<PlainIndex> {
-    let (index, width) = [20, 32].into_iter().find_map(|id| Some((parse_with(bytes, id)?, id)))?;
+    let parsed = |id| Some((parse_with(bytes, id)?, id));
+    let (index, width) = match [20, 32].into_iter().find_map(parsed) {
+        Some((index, width)) => (Some(index), width),
+        None => (None, [20, 32].into_iter().find(|id| is_split(bytes, *id))?),
+    };
     let (mut plain, mut reader) = (bytes.to_vec(), Entries::new(bytes, width)?);
-    for _ in 0..index.len() {
+    for _ in 0..number(bytes, 8)? {
         let flags = reader.at + STAT + width;
         let (key, entry) = reader.next()?;
-        let (assumed, skipped) = clears(&key, entry.overlooked);
+        let (assumed, skipped) = match index {
+            Some(_) => clears(&key, entry.overlooked),
+            None => (false, false),
+        };
         // Both are the highest bits of a number of two bytes, the second of one that follows.
         if assumed {
             plain[flags] &= !0x80;
@@ -92,11 +100,11 @@ pub(crate) fn plain(bytes: &[u8], known: Option<&[u8]>, clears: Clears<'_>) -> O
     for part in extensions(bytes, width) {
         let (name, data) = part;
         let stays = match name {
-            b"TREE" => cached_tree::is_true(data, &index, width),
+            b"TREE" => index.as_ref().is_some_and(|index| cached_tree::is_true(data, index, width)),
             b"UNTR" | b"FSMN" => known.contains(&part),
             _ => true,
         };
-        hid |= name == b"TREE" && !stays;
+        hid |= name == b"TREE" && !stays && index.is_some();
         went |= !stays;
         kept.extend(stays.then_some(part));
     }
@@ -118,17 +126,27 @@ pub(crate) fn plain(bytes: &[u8], known: Option<&[u8]>, clears: Clears<'_>) -> O
     (plain != bytes).then_some(PlainIndex { bytes: plain, hid })
 }
 
+/// Whether an index with ids of this length has a part of its files elsewhere.
+fn is_split(bytes: &[u8], width: usize) -> bool {
+    let parts = extensions(bytes, width);
+    let length: usize = parts.iter().map(|(_, data)| 8 + data.len()).sum();
+    let whole = end_of_files(bytes, width).map(|end| end + length + width);
+    whole == Some(bytes.len()) && parts.iter().any(|(name, _)| *name == b"link")
+}
+
+fn end_of_files(bytes: &[u8], width: usize) -> Option<usize> {
+    let mut reader = Entries::new(bytes, width).filter(|_| bytes.starts_with(b"DIRC"))?;
+    for _ in 0..number(bytes, 8)? {
+        reader.next()?;
+    }
+    Some(reader.at)
+}
+
 /// What follows the files of an index, by its names; nothing where it cannot be read.
 fn extensions(bytes: &[u8], width: usize) -> Vec<(&[u8], &[u8])> {
     let mut found = Vec::new();
-    let read = || -> Option<usize> {
-        let mut reader = Entries::new(bytes, width)?;
-        for _ in 0..number(bytes, 8)? {
-            reader.next()?;
-        }
-        Some(reader.at)
-    };
-    let (Some(mut at), Some(end)) = (read(), bytes.len().checked_sub(width)) else { return found };
+    let ends = (end_of_files(bytes, width), bytes.len().checked_sub(width));
+    let (Some(mut at), Some(end)) = ends else { return found };
     while let Some(length) = number(bytes, at + 4).filter(|_| at < end) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let Some(data) = bytes.get(at + 8..end).and_then(|rest| rest.get(..length)) else { break };
@@ -441,6 +459,23 @@ mod tests {
         assert_eq!(parse(&made.bytes), parse(&bytes));
         assert!(extensions(&made.bytes, 20).iter().all(|(name, _)| *name != b"UNTR"));
         assert_eq!(plain(&bytes, Some(&bytes), &|_, _| (false, false)), None);
+    }
+
+    /// What cannot be compared is found anew, too.
+    #[test]
+    fn an_index_that_is_split_comes_without_caches() {
+        for (format, width) in [("sha1", 20), ("sha256", 32)] {
+            let script = "git add .; git write-tree; git update-index --split-index; echo x > a; git add a; git write-tree";
+            let bytes = written(format, "2", script);
+            let names = |bytes: &[u8]| -> Vec<Vec<u8>> {
+                extensions(bytes, width).iter().map(|(name, _)| name.to_vec()).collect()
+            };
+            assert_eq!(names(&bytes), [b"link".to_vec(), b"TREE".to_vec()]);
+            let made = plain(&bytes, None, &|_, marks| marks).unwrap();
+            assert!(!made.hid);
+            assert_eq!(names(&made.bytes), [b"link".to_vec()]);
+            assert_eq!(plain(&made.bytes, None, &|_, marks| marks), None);
+        }
     }
 
     #[test]
