@@ -9,6 +9,7 @@ use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use offshoot_tree::{Body, VaultPath};
 
 use crate::error::Result;
+use crate::git::object_hash::ObjectHash;
 use crate::git::repository::{State, common};
 pub(in crate::git) use loose::is_object_of;
 use pack::Pack;
@@ -87,7 +88,7 @@ impl<'a> Store<'a> {
         Ok(packs.more || packs.found.iter().any(|pack| pack.find(&raw).is_some()))
     }
 
-    /// An object with what it is; nothing where it is not there, too large, or cannot be read.
+    /// An object with what it is; nothing where it is not there, too large, not what its id says, or cannot be read.
     pub(super) fn read(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
         match self.read_file(id)? {
             Some(found) => Ok(Some(found)),
@@ -101,14 +102,15 @@ impl<'a> Store<'a> {
             return Ok(None);
         }
         let packed = self.state.file(&self.path(id))?;
-        Ok(packed.filter(|bytes| bytes.len() <= LONGEST).and_then(|bytes| parsed(&bytes)))
+        let found = packed.filter(|bytes| bytes.len() <= LONGEST).and_then(|bytes| parsed(&bytes));
+        Ok(found.filter(|found| is_named(id, found)))
     }
 
     fn read_packed(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
         let Some(raw) = raw(id) else { return Ok(None) };
         for pack in &self.packs()?.found {
             if let Some(at) = pack.find(&raw) {
-                return pack.read(at);
+                return Ok(pack.read(at)?.filter(|found| is_named(id, found)));
             }
         }
         Ok(None)
@@ -164,6 +166,20 @@ fn raw(id: &[u8]) -> Option<Vec<u8>> {
 /// The bytes of an id as text.
 pub(crate) fn hex(raw: &[u8]) -> Vec<u8> {
     raw.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
+}
+
+/// Whether an object has this id.
+fn is_named(id: &[u8], (kind, bytes): &(Kind, Vec<u8>)) -> bool {
+    let Some(mut hash) = ObjectHash::of_width(id.len() / 2) else { return false };
+    let kind = match kind {
+        Kind::Commit => "commit",
+        Kind::Tree => "tree",
+        Kind::Blob => "blob",
+        Kind::Tag => "tag",
+    };
+    hash.update(format!("{kind} {}\0", bytes.len()).as_bytes());
+    hash.update(bytes);
+    hex(&hash.finish()).eq_ignore_ascii_case(id)
 }
 
 /// A file of its own: what it is, how long it is, and its bytes, compressed.
