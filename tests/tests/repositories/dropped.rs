@@ -14,7 +14,7 @@ fn a_workspace_that_packed_its_objects_stays_whole() {
     for what in ["/.git", "/"] {
         let world = world();
         let before = world.ok(FIX, STATE);
-        world.ok(FIX, "git gc -q; echo n > n");
+        world.ok(FIX, "git branch tidy; git gc -q; echo n > n");
         world.done(&["review", "-w", "fix", "--drop", what]);
         whole(&world);
         assert_eq!(world.ok(FIX, STATE), before, "{what}");
