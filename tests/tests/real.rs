@@ -28,6 +28,8 @@ mod git_home;
 mod git_planted;
 #[path = "real/git_scene.rs"]
 mod git_scene;
+#[path = "real/git_stores.rs"]
+mod git_stores;
 #[path = "real/known.rs"]
 mod known;
 #[path = "real/make.rs"]

@@ -52,9 +52,10 @@ pub fn select(
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
     let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
-    // What a pull kept of the folder beside the workspace's own is nothing that it could commit.
-    held.retain(|held| {
-        !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))
+    // What a pull kept of the folder beside the workspace's own is nothing that it could commit. Caches never travel, and nobody misses them.
+    held.retain(|held| match held.reason {
+        HeldReason::Git(Planted::Repository) => !is_the_folders(&held.change.path),
+        reason => reason != HeldReason::Git(Planted::Cache),
     });
     Ok(Selected { root, held, staged: staged.left, unmatched, parts_of_git })
 }

@@ -44,6 +44,11 @@ impl Format {
         self.0.get(OBJECTS) == other.0.get(OBJECTS)
     }
 
+    /// What objects are named by.
+    pub(super) fn objects(&self) -> &str {
+        self.0.get(OBJECTS).map_or("sha1", String::as_str)
+    }
+
     /// Reads settings. Git takes what counts here from this one file, and follows no other that it includes.
     fn read(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text).to_ascii_lowercase();

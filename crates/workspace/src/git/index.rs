@@ -1,5 +1,7 @@
 //! Reading git's index: which files it knows, and as what.
 
+mod cached_tree;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_tree::diff::Change;
@@ -7,6 +9,7 @@ use offshoot_tree::{Body, Entry, Objects, RootId, VaultPath};
 use offshoot_vault::Vault;
 
 use super::names::within_repository;
+use super::object_hash::ObjectHash;
 use super::repository::State;
 
 /// Whether git was told to take a file for unchanged, and whether it is not to be in the working tree.
@@ -32,8 +35,6 @@ pub(crate) struct IndexEntry {
 /// The files of an index by path and stage; stages other than 0 are of unfinished merges.
 pub(crate) type Index = BTreeMap<(Vec<u8>, u8), IndexEntry>;
 
-/// How long ids are, but for repositories in another format.
-const ID: usize = 20;
 /// The bytes of an entry before its id.
 const STAT: usize = 40;
 const EXTENDED: u16 = 0x4000;
@@ -58,15 +59,32 @@ pub(crate) fn shared(bytes: &[u8]) -> Vec<&[u8]> {
 /// Tells which marks of a file go.
 type Clears<'a> = &'a dyn Fn(&(Vec<u8>, u8), Marked) -> Marked;
 
-/// An index without some of the marks by which git overlooks files: those that are asked for by path and stage, with what is marked. Nothing
-/// where there are none, or where it cannot be written.
-pub(crate) fn without_marks(bytes: &[u8], clears: Clears<'_>) -> Option<Vec<u8>> {
-    let index = parse_with(bytes, ID)?;
-    let (mut plain, mut reader) = (bytes.to_vec(), Entries::new(bytes, ID)?);
-    for _ in 0..index.len() {
-        let flags = reader.at + STAT + ID;
+/// An index without what git believes of it and should not.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PlainIndex {
+    pub(crate) bytes: Vec<u8>,
+    /// Marks went, or trees that were not those of the files. All else are caches.
+    pub(crate) hid: bool,
+}
+
+/// An index without some of the marks by which git overlooks files: those that are asked for by path and stage, with what is marked. It is also
+/// without trees that do not have its files, and without lists of what need not be looked at on the disk, unless another index has the very
+/// same. One that is split over several files is without all of these caches, and keeps its marks. Nothing where nothing goes, or where it
+/// cannot be written.
+pub(crate) fn plain(bytes: &[u8], known: Option<&[u8]>, clears: Clears<'_>) -> Option<PlainIndex> {
+    let parsed = |id| Some((parse_with(bytes, id)?, id));
+    let (index, width) = match [20, 32].into_iter().find_map(parsed) {
+        Some((index, width)) => (Some(index), width),
+        None => (None, [20, 32].into_iter().find(|id| is_split(bytes, *id))?),
+    };
+    let (mut plain, mut reader) = (bytes.to_vec(), Entries::new(bytes, width)?);
+    for _ in 0..number(bytes, 8)? {
+        let flags = reader.at + STAT + width;
         let (key, entry) = reader.next()?;
-        let (assumed, skipped) = clears(&key, entry.overlooked);
+        let (assumed, skipped) = match index {
+            Some(_) => clears(&key, entry.overlooked),
+            None => (false, false),
+        };
         // Both are the highest bits of a number of two bytes, the second of one that follows.
         if assumed {
             plain[flags] &= !0x80;
@@ -75,13 +93,67 @@ pub(crate) fn without_marks(bytes: &[u8], clears: Clears<'_>) -> Option<Vec<u8>>
             plain[flags + 2] &= !0x40;
         }
     }
-    let end = plain.len() - ID;
-    // Git writes zeros where it was told to leave the checksum out.
-    if plain[end..].iter().any(|byte| *byte != 0) {
-        let sum = sha1_smol::Sha1::from(&plain[..end]).digest().bytes();
-        plain[end..].copy_from_slice(&sum);
+    let mut hid = plain != bytes;
+    plain.truncate(reader.at);
+    let known = known.map(|known| extensions(known, width)).unwrap_or_default();
+    let (mut kept, mut went) = (Vec::new(), false);
+    for part in extensions(bytes, width) {
+        let (name, data) = part;
+        let stays = match name {
+            b"TREE" => index.as_ref().is_some_and(|index| cached_tree::is_true(data, index, width)),
+            b"UNTR" | b"FSMN" => known.contains(&part),
+            _ => true,
+        };
+        hid |= name == b"TREE" && !stays && index.is_some();
+        went |= !stays;
+        kept.extend(stays.then_some(part));
     }
-    (plain != bytes).then_some(plain)
+    // Git finds the others by this one, and does without where one is gone.
+    for (name, data) in kept.into_iter().filter(|(name, _)| !went || *name != b"EOIE") {
+        plain.extend_from_slice(name);
+        plain.extend(u32::try_from(data.len()).ok()?.to_be_bytes());
+        plain.extend_from_slice(data);
+    }
+    // Git writes zeros where it was told to leave the checksum out.
+    let sum = &bytes[bytes.len() - width..];
+    if sum.iter().all(|byte| *byte == 0) {
+        plain.extend_from_slice(sum);
+    } else {
+        let mut hash = ObjectHash::of_width(width)?;
+        hash.update(&plain);
+        plain.extend(hash.finish());
+    }
+    (plain != bytes).then_some(PlainIndex { bytes: plain, hid })
+}
+
+/// Whether an index with ids of this length has a part of its files elsewhere.
+fn is_split(bytes: &[u8], width: usize) -> bool {
+    let parts = extensions(bytes, width);
+    let length: usize = parts.iter().map(|(_, data)| 8 + data.len()).sum();
+    let whole = end_of_files(bytes, width).map(|end| end + length + width);
+    whole == Some(bytes.len()) && parts.iter().any(|(name, _)| *name == b"link")
+}
+
+fn end_of_files(bytes: &[u8], width: usize) -> Option<usize> {
+    let mut reader = Entries::new(bytes, width).filter(|_| bytes.starts_with(b"DIRC"))?;
+    for _ in 0..number(bytes, 8)? {
+        reader.next()?;
+    }
+    Some(reader.at)
+}
+
+/// What follows the files of an index, by its names; nothing where it cannot be read.
+fn extensions(bytes: &[u8], width: usize) -> Vec<(&[u8], &[u8])> {
+    let mut found = Vec::new();
+    let ends = (end_of_files(bytes, width), bytes.len().checked_sub(width));
+    let (Some(mut at), Some(end)) = ends else { return found };
+    while let Some(length) = number(bytes, at + 4).filter(|_| at < end) {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let Some(data) = bytes.get(at + 8..end).and_then(|rest| rest.get(..length)) else { break };
+        found.push((&bytes[at..at + 4], data));
+        at += 8 + length;
+    }
+    found
 }
 
 /// Whether two indexes have the same files as the same; what they know of the files' times does not matter.
@@ -321,13 +393,88 @@ mod tests {
         for version in ["2", "3", "4"] {
             let marked = "git add .; git update-index --assume-unchanged a; git update-index --skip-worktree deep/b";
             let bytes = written("sha1", version, marked);
-            let plain = without_marks(&bytes, &|_, marks| marks).unwrap();
-            let index = parse(&plain).unwrap();
+            let PlainIndex { bytes: made, hid } = plain(&bytes, None, &|_, marks| marks).unwrap();
+            let index = parse(&made).unwrap();
+            assert!(hid);
             assert_eq!(index.len(), 4, "{version}");
             assert!(index.values().all(|entry| entry.overlooked == (false, false)), "{version}");
-            let end = plain.len() - ID;
-            assert_eq!(sha1_smol::Sha1::from(&plain[..end]).digest().bytes(), plain[end..]);
-            assert_eq!(without_marks(&plain, &|_, marks| marks), None);
+            let end = made.len() - 20;
+            assert_eq!(sha1_smol::Sha1::from(&made[..end]).digest().bytes(), made[end..]);
+            assert_eq!(plain(&made, None, &|_, marks| marks), None);
+        }
+    }
+
+    /// What git remembers in the usual course of things is true, in every state that it leaves an index in.
+    #[test]
+    fn trees_that_git_remembers_are_true() {
+        for script in [
+            "git add .; git write-tree",
+            "git add .; git commit -qm 1; echo x > a; git add a",
+            "git add .; git commit -qm 1; git rm -rq deep/er; git write-tree",
+            "git add .; git commit -qm 1; git rm -rq deep",
+            "git add .; git commit -qm 1; echo n > deep/n; git add -N deep/n; git status",
+            "git add .; git commit -qm 1; git switch -qc o; echo o > deep/b; git commit -qam o; git switch -q -; echo p > deep/b; git commit -qam p; git merge o || :",
+            "git add .; git commit -qm 1; git sparse-checkout set --cone --sparse-index deep/er; git status",
+            "mkdir m z; for n in 1 2 3; do echo $n > m/$n; echo $n > m.$n; echo $n > m-$n; echo $n > z/$n; done; git add .; git commit -qm 1; git read-tree HEAD",
+            "git add .; git commit -qm 1; git rm -rq .; git write-tree",
+            "git add .; git commit -qm 1; git checkout -q --detach; git stash; git reset -q --hard HEAD",
+        ] {
+            let settings = "git config user.name A; git config user.email a@b";
+            for (format, version) in [("sha1", "2"), ("sha256", "4")] {
+                let bytes = written(format, version, &format!("{settings}; {script}"));
+                assert_eq!(plain(&bytes, None, &|_, _| (false, false)), None, "{script}");
+                let width = if format == "sha1" { 20 } else { 32 };
+                assert!(
+                    extensions(&bytes, width).iter().any(|(name, _)| *name == b"TREE"),
+                    "{script}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn trees_that_are_not_those_of_the_files_go() {
+        for (format, width) in [("sha1", 20), ("sha256", 32)] {
+            let good = written(format, "2", "git add .; git write-tree");
+            let all = extensions(&good, width);
+            let (_, data) = all.iter().find(|(name, _)| *name == b"TREE").unwrap();
+            let start = good.windows(data.len()).position(|part| part == *data).unwrap();
+            for byte in 0..data.len() {
+                let mut bad = good.clone();
+                bad[start + byte] ^= 1;
+                let made = plain(&bad, None, &|_, _| (false, false)).unwrap();
+                assert!(made.hid, "{byte}");
+                assert!(extensions(&made.bytes, width).is_empty(), "{byte}");
+                assert_eq!(parse(&made.bytes), parse(&good), "{byte}");
+            }
+        }
+    }
+
+    #[test]
+    fn lists_of_what_need_not_be_looked_at_stay_where_another_index_has_them() {
+        let bytes =
+            written("sha1", "2", "git add .; git update-index --force-untracked-cache; git status");
+        let made = plain(&bytes, None, &|_, _| (false, false)).unwrap();
+        assert!(!made.hid);
+        assert_eq!(parse(&made.bytes), parse(&bytes));
+        assert!(extensions(&made.bytes, 20).iter().all(|(name, _)| *name != b"UNTR"));
+        assert_eq!(plain(&bytes, Some(&bytes), &|_, _| (false, false)), None);
+    }
+
+    /// What cannot be compared is found anew, too.
+    #[test]
+    fn an_index_that_is_split_comes_without_caches() {
+        for (format, width) in [("sha1", 20), ("sha256", 32)] {
+            let script = "git add .; git write-tree; git update-index --split-index; echo x > a; git add a; git write-tree";
+            let bytes = written(format, "2", script);
+            let names = |bytes: &[u8]| -> Vec<Vec<u8>> {
+                extensions(bytes, width).iter().map(|(name, _)| name.to_vec()).collect()
+            };
+            assert_eq!(names(&bytes), [b"link".to_vec(), b"TREE".to_vec()]);
+            let made = plain(&bytes, None, &|_, marks| marks).unwrap();
+            assert!(!made.hid);
+            assert_eq!(names(&made.bytes), [b"link".to_vec()]);
+            assert_eq!(plain(&made.bytes, None, &|_, marks| marks), None);
         }
     }
 

@@ -4,6 +4,7 @@ mod by_name;
 mod held_refs;
 mod hidden;
 mod look;
+mod stores;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +15,7 @@ use offshoot_vault::Binding;
 use super::merge::Counts;
 use super::names::{git_directory, is_name, within_repository};
 use super::nested::{Look, Nested};
+use super::options::GitOptions;
 use super::repository::{State, is_repository};
 use super::submodule::Submodules;
 use crate::error::Result;
@@ -22,8 +24,9 @@ pub use by_name::{Planted, planted};
 pub(super) use by_name::{addresses, sensitive};
 pub(crate) use by_name::{matters, steps};
 use held_refs::HeldRefs;
-use hidden::{hides_files, without_marks};
+use hidden::{hides_files, plain_index};
 use look::{Was, is_module_part, leads_elsewhere, look, shadows_ref};
+use stores::Stores;
 
 /// Finds everything that a set of changes plants, also directories that git would take for a repository whatever they are called.
 #[derive(Clone, Debug, Default)]
@@ -41,20 +44,22 @@ pub struct Planting {
     held_refs: HeldRefs,
     /// Lists of files that git is told to overlook.
     hides: BTreeSet<VaultPath>,
-    /// Indexes that tell git to overlook changes, with what they are without that.
-    marked: BTreeMap<VaultPath, Vec<u8>>,
+    /// Indexes that git would believe what is not so, with what they are without that.
+    plain: BTreeMap<VaultPath, (Vec<u8>, Planted)>,
+    stores: Stores,
     nested: Nested,
 }
 
 impl Planting {
     /// Looks at the directories that something changed in; `main` is what the folders are. `counts` tells which files something on the host
-    /// runs or obeys; the flag is set for a symbolic link.
+    /// runs or obeys; the flag is set for a symbolic link. Without a `git` to run, packs cannot be looked at.
     pub fn of(
         changes: &[Change],
         objects: &Objects,
         [before, after, main]: [&Tree<'_>; 3],
         bindings: &[Binding],
         counts: Counts<'_>,
+        git: Option<&GitOptions>,
     ) -> Result<Self> {
         let state = |tree| State { objects, tree };
         let (old, new) = (state(before), state(after));
@@ -72,7 +77,9 @@ impl Planting {
         }
         let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
-        let modules = repositories.keys().filter(|path| is_module(path)).cloned().collect();
+        let stores = Stores::of(changes, new, state(main), git)?;
+        let is_plain = |path: &&VaultPath| is_module(path) && !stores.broken().contains(*path);
+        let modules = repositories.keys().filter(is_plain).cloned().collect();
         let submodules = Submodules::of(changes, &modules, new, bindings)?;
         repositories.retain(|path, _| !submodules.plain.contains(path));
         for change in changes {
@@ -109,13 +116,13 @@ impl Planting {
             }
         }
         let held_refs = HeldRefs::of(changes, [old, new, state(main)], counts)?;
-        let (mut hides, mut marked) = (BTreeSet::new(), BTreeMap::new());
+        let (mut hides, mut plain) = (BTreeSet::new(), BTreeMap::new());
         for change in changes {
             if hides_files(change, state(main), new)? {
                 hides.insert(change.path.clone());
             }
-            if let Some(plain) = without_marks(change, state(main), new)? {
-                marked.insert(change.path.clone(), plain);
+            if let Some(index) = plain_index(change, state(main), new)? {
+                plain.insert(change.path.clone(), index);
             }
         }
         Ok(Self {
@@ -126,7 +133,8 @@ impl Planting {
             refs,
             held_refs,
             hides,
-            marked,
+            plain,
+            stores,
             nested,
         })
     }
@@ -134,12 +142,29 @@ impl Planting {
     /// What a file says without what is planted in it, and what that is; nothing where nothing is. Lists of packed refs and indexes are
     /// committed without it.
     pub fn without_planted(&self, path: &VaultPath) -> Option<(&[u8], Planted)> {
-        let marked = || Some((self.marked.get(path)?.as_slice(), Planted::Hidden));
-        self.held_refs.packed(path).or_else(marked)
+        let index = || self.plain.get(path).map(|(bytes, planted)| (bytes.as_slice(), *planted));
+        self.held_refs.packed(path).or_else(index)
     }
 
     /// What a change to a path plants.
     pub fn planted(
+        &self,
+        path: &VaultPath,
+        before: Option<&Entry>,
+        after: Option<&Entry>,
+    ) -> Option<Planted> {
+        if let Some(why) = self.stores.why(path) {
+            return Some(why);
+        }
+        if self.stores.broken().iter().any(|it| path.is_within(it)) && matters(before, after) {
+            return Some(Planted::Dependent);
+        }
+        let is_cache = || self.stores.is_cache(path).then_some(Planted::Cache);
+        self.obeyed(path, before, after).or_else(is_cache)
+    }
+
+    /// The same but for what is in the stores of repositories.
+    fn obeyed(
         &self,
         path: &VaultPath,
         before: Option<&Entry>,

@@ -144,7 +144,7 @@ impl Git {
     pub(crate) fn output_with<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
-        variables: &[(&str, String)],
+        variables: &[(&str, impl AsRef<OsStr>)],
         input: &[u8],
     ) -> GitResult<Vec<u8>> {
         let mut command = self.command(arguments)?;

@@ -34,6 +34,11 @@ impl TrackedPaths {
         Self { options, folders, settings: OnceCell::new() }
     }
 
+    /// What git is run with.
+    pub(crate) fn options(&self) -> &GitOptions {
+        &self.options
+    }
+
     /// The settings that git has in the folders beside those that the vault knows. It is asked when the first question comes.
     pub(crate) fn settings(&self) -> &[(String, String)] {
         self.settings.get_or_init(|| host_settings::read(self.directories(), &self.options))

@@ -11,7 +11,8 @@ fn found(bench: &Bench, name: &str) -> Vec<(String, Planted)> {
     let objects = bench.vault.objects().unwrap();
     let changes = compare(objects, &before, &after).unwrap();
     let (old, new) = (bench.vault.tree(&before).unwrap(), bench.vault.tree(&after).unwrap());
-    let planting = Planting::of(&changes, objects, [&old, &new, &old], &[], &|_, _| false).unwrap();
+    let planting =
+        Planting::of(&changes, objects, [&old, &new, &old], &[], &|_, _| false, None).unwrap();
     let planted = changes.iter().filter_map(|change| {
         let what =
             planting.planted(&change.path, change.before.as_deref(), change.after.as_deref())?;

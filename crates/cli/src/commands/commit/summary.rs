@@ -157,7 +157,11 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
         HeldReason::Git(Planted::Newer) => "the folder has newer work in this working tree",
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
-        HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
+        HeldReason::Git(Planted::Dependent) => {
+            "the repository needs settings that git would obey, or objects that stay"
+        }
+        HeldReason::Git(Planted::FalseObject) => "git objects that are not what their names say",
+        HeldReason::Git(Planted::Unchecked) => "packs of git that could not be checked",
         HeldReason::Git(Planted::TrustedRef) => {
             "switching to it brings files that this machine would run or obey"
         }

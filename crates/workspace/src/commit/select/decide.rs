@@ -11,7 +11,9 @@ use super::modes;
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
 use crate::error::Result;
-use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
+use crate::git::{
+    Checkouts, Planted, Planting, State, TrackedPaths, common, git_directory, worktree_of,
+};
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
 use crate::trusted::{Surroundings, TrustedFiles};
 
@@ -83,7 +85,14 @@ impl<'d> Decider<'d> {
         let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
         let allowed = selection.allow.trusted;
         let counts = |path: &VaultPath, is_link| !allowed && trusted.counts(path, is_link);
-        let planting = Planting::of(changes, objects, trees, &bindings, &counts)?;
+        let planting = Planting::of(
+            changes,
+            objects,
+            trees,
+            &bindings,
+            &counts,
+            git.map(TrackedPaths::options),
+        )?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
@@ -132,7 +141,7 @@ impl<'d> Decider<'d> {
         let planted = self.planting.planted(path, before, after);
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
         let planted = planted.or_else(others);
-        let never = [Planted::Gone, Planted::Newer];
+        let never = [Planted::Gone, Planted::Newer, Planted::FalseObject, Planted::Cache];
         // What somebody takes by its name was looked at by itself.
         let taken = selection.take.iter().any(|pattern| pattern.matches(path));
         let allow_git = selection.allow.git || taken;

@@ -61,6 +61,8 @@ impl HeldReason {
             Self::Setuid => Some("--allow setuid"),
             // What waits to be finished is never committed.
             Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
+            // Neither is what git would take for something else, nor what it does without.
+            Self::Git(Planted::FalseObject | Planted::Cache) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Trusted(_) => Some("--allow trusted"),
             Self::Excluded | Self::IgnoreFile => None,
@@ -84,7 +86,11 @@ impl Held {
         let is_rewritten = matches!(self.change.path.name(), Some(b"packed-refs" | b"index"));
         match self.reason {
             HeldReason::Git(
-                Planted::Replacement | Planted::TrustedRef | Planted::RemoteRef | Planted::Hidden,
+                Planted::Replacement
+                | Planted::TrustedRef
+                | Planted::RemoteRef
+                | Planted::Hidden
+                | Planted::Cache,
             ) => is_rewritten,
             reason => reason == HeldReason::Setuid,
         }

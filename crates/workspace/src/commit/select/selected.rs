@@ -29,6 +29,7 @@ impl Selected {
                 HeldReason::Git(Planted::Todo) => {
                     held.unfinished.extend(steps(&change.path).and_then(|steps| steps.parent()));
                 }
+                HeldReason::Git(Planted::FalseObject | Planted::Unchecked) => held.objects = true,
                 HeldReason::Ignored => held.ignored.extend(worktree_of(&change.path)),
                 _ => {}
             }

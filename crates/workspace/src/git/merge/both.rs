@@ -21,6 +21,8 @@ pub(super) struct Both<'a> {
     pub(super) other: Store<'a>,
     /// Files of the other side that the target has none for, and that are not the objects which their names say.
     pub(super) damaged: BTreeSet<Vec<u8>>,
+    /// What the other side's packs lead to may be missing.
+    pub(super) follows_packs: bool,
     /// What the target's refs are.
     pub(super) known: BTreeSet<Vec<u8>>,
     /// The other side's refs.
@@ -44,8 +46,8 @@ impl Both<'_> {
         }
     }
 
-    /// An object that is missing from what a ref leads to. What the target has it has with all that belongs to it, and so do packs: only
-    /// what the other side has in files of its own is followed.
+    /// An object that is missing from what a ref leads to. What the target has it has with all that belongs to it, and so do packs unless objects
+    /// were held back: otherwise only what the other side has in files of its own is followed.
     pub(super) fn missing(&self, id: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut pending = vec![(id.to_vec(), true)];
         let mut seen = BTreeSet::new();
@@ -59,7 +61,11 @@ impl Both<'_> {
             if !self.other_has(&id)? {
                 return Ok(Some(id));
             }
-            let read = if followed { self.other.read_file(&id)? } else { None };
+            let read = match followed {
+                true if self.follows_packs => self.other.read(&id)?,
+                true => self.other.read_file(&id)?,
+                false => None,
+            };
             if let Some((kind, bytes)) = read {
                 pending.extend(self.leads_to(&id, kind, &bytes));
             }

@@ -13,6 +13,8 @@ use crate::git::repository::{Refs, State, resolve};
 const MOST: usize = 100_000;
 /// Longer chains of tags are none.
 const MOST_TAGS: usize = 8;
+/// No deeper directory is kept of a workspace. Each has a path that is longer than the one before.
+const DEEPEST: usize = 512;
 const TREE: u32 = 0o40_000;
 const LINK: u32 = 0o120_000;
 
@@ -147,7 +149,7 @@ impl<'a> Brought<'a> {
                 return Ok(Look::Found);
             }
             looked += new.len() + known.iter().map(Vec::len).sum::<usize>();
-            if looked > MOST {
+            if looked > MOST || path.names().len() > DEEPEST {
                 return Ok(Look::Found);
             }
             let trees_at = |name: &[u8]| -> Vec<Vec<u8>> {

@@ -203,7 +203,7 @@ impl Taking<'_, '_> {
         }
         let inside = &change.path.names()[repository.names().len()..];
         let name = String::from_utf8_lossy(&inside.join(&b'/')).into_owned();
-        if !BY_GIT.contains(&inside[0].as_slice()) && name != "info/refs" {
+        if !BY_GIT.contains(&inside[0].as_slice()) {
             self.note(repository, GitEvent::FileStayed, name, None, None);
         }
         Ok(())

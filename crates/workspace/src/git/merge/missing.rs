@@ -29,6 +29,7 @@ impl<'a> Taking<'a, '_> {
             target: Store::new(sides.target, repository),
             damaged: self.damaged(&other)?,
             other,
+            follows_packs: self.held.objects,
             known: sides.target.refs(repository)?.into_values().collect(),
             refs_there: sides.other.refs(repository)?,
             shallow: lines.collect(),
@@ -37,9 +38,12 @@ impl<'a> Taking<'a, '_> {
         Ok(both)
     }
 
-    /// What the other side added as objects and are none.
+    /// What the other side added as objects and are none. What is committed has none of them: they were held back when it was selected.
     fn damaged(&self, other: &Store<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut damaged = BTreeSet::new();
+        if self.is_commit() {
+            return Ok(damaged);
+        }
         for change in self.toward.iter().filter(|change| change.before.is_none()) {
             if let Some(id) = other.id_at(&change.path)
                 && other.is_damaged(&id)?

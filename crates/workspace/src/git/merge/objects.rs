@@ -7,10 +7,9 @@ use offshoot_tree::{EntryKind, VaultPath};
 use super::report::GitEvent;
 use super::role::{Role, role};
 use super::store::is_id;
-use super::taking::{Taking, UnclearRefs};
+use super::taking::Taking;
 use crate::error::Result;
 use crate::git::repository::State;
-use crate::side_label::HEAD_LABEL;
 
 /// Why a list of commits without parents is not brought.
 const HIDES: &str = "it would hide commits that the folder has";
@@ -68,8 +67,7 @@ impl Taking<'_, '_> {
             self.note(repository, event, "shallow".to_owned(), None, None);
             return Ok(());
         }
-        let is_folder = self.unclear == UnclearRefs::Apart && self.target_label == HEAD_LABEL;
-        let keeps = here != was || is_folder;
+        let keeps = here != was || self.is_commit();
         let [was, here, there] = [was, here, there].map(|text| listed(&text.unwrap_or_default()));
         let mut list = here.clone();
         let mut whys = Vec::new();

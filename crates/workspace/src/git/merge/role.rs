@@ -52,6 +52,9 @@ const ABOUT_PROGRESS: [&[u8]; 6] =
     [b"MERGE_MODE", b"MERGE_MSG", b"MERGE_RR", b"MERGE_AUTOSTASH", b"AUTO_MERGE", b"REBASE_HEAD"];
 const PASSING: [&[u8]; 3] = [b"gc.pid", b"fsmonitor--daemon", b"fsmonitor--daemon.ipc"];
 
+/// Which objects go together, where they are by their places, and when they were last used.
+const BESIDE_PACKS: [&[u8]; 3] = [b".bitmap", b".rev", b".mtimes"];
+
 /// What a path below a repository is.
 pub(super) fn role(inside: &[Vec<u8>]) -> Role {
     let Some((first, rest)) = inside.split_first() else { return Role::Plain };
@@ -72,6 +75,8 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
         b"logs" => Role::Log,
         b"HEAD" | b"index" => Role::Checkout,
         b"info" if names == [b"sparse-checkout".as_slice()] => Role::Checkout,
+        // Written with packs, for who fetches by plain files.
+        b"info" if names == [b"refs".as_slice()] => Role::Cache,
         b"shallow" => Role::Shallow,
         b"reftable" => Role::Reftable,
         b"worktrees" => Role::Worktree,
@@ -87,6 +92,11 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
         }
         _ => Role::Plain,
     }
+}
+
+/// Whether a path below a repository is, or is in, a table that git makes anew.
+pub(in crate::git) fn is_cache(inside: &[Vec<u8>]) -> bool {
+    role(inside) == Role::Cache
 }
 
 /// Whether git itself keeps no commit in such a file of a repository.
@@ -121,6 +131,8 @@ fn object(names: &[&[u8]]) -> Role {
         // Commit graphs, and lists of packs.
         [b"info", ..] => Role::Cache,
         [b"pack", name, ..] if name.starts_with(b"multi-pack-index") => Role::Cache,
+        // What a pack has beside its index.
+        [b"pack", name] if BESIDE_PACKS.iter().any(|end| name.ends_with(end)) => Role::Cache,
         [first, ..] if first.starts_with(b"incoming-") => Role::Passing,
         _ if last.starts_with(b"tmp_") => Role::Passing,
         _ => Role::Object,
@@ -152,6 +164,8 @@ mod tests {
             ("objects/ab/cd", Role::Object),
             ("objects/pack/pack-1.idx", Role::Object),
             ("objects/pack/multi-pack-index", Role::Cache),
+            ("objects/pack/pack-1.rev", Role::Cache),
+            ("objects/pack/pack-1.keep", Role::Object),
             ("objects/pack/multi-pack-index.d/multi-pack-index-chain", Role::Cache),
             ("objects/info/commit-graph", Role::Cache),
             ("objects/info/commit-graphs/commit-graph-chain", Role::Cache),
@@ -168,7 +182,7 @@ mod tests {
             ("sharedindex.1234", Role::Checkout),
             ("info/sparse-checkout", Role::Checkout),
             ("info/exclude", Role::Plain),
-            ("info/refs", Role::Plain),
+            ("info/refs", Role::Cache),
             ("MERGE_HEAD", Role::Progress),
             ("BISECT_TERMS", Role::Progress),
             ("rebase-merge/done", Role::Progress),

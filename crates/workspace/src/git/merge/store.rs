@@ -6,11 +6,12 @@ mod pack;
 use std::cell::OnceCell;
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use offshoot_tree::VaultPath;
+use offshoot_tree::{Body, VaultPath};
 
 use crate::error::Result;
+use crate::git::object_hash::ObjectHash;
 use crate::git::repository::{State, common};
-use loose::is_sound;
+pub(in crate::git) use loose::is_object_of;
 use pack::Pack;
 
 /// A larger object is not read.
@@ -56,15 +57,18 @@ impl<'a> Store<'a> {
             return Ok(false);
         }
         let found = self.state.tree.get(&self.path(id))?;
-        Ok(found.is_some_and(
-            |entry| matches!(entry.body, offshoot_tree::Body::File { size, .. } if size > 0),
-        ))
+        Ok(found.is_some_and(|entry| matches!(entry.body, Body::File { size, .. } if size > 0)))
     }
 
-    /// Whether the file that an object has for itself is none of git's; one that is too large to be read is not.
+    /// Whether the file that an object has for itself is not the object which its name says.
     pub(super) fn is_damaged(&self, id: &[u8]) -> Result<bool> {
-        let bytes = self.state.file(&self.path(id))?;
-        Ok(bytes.is_some_and(|bytes| !is_sound(&bytes)))
+        match self.state.tree.get(&self.path(id))?.map(|entry| entry.body) {
+            Some(Body::File { blob, .. }) => {
+                let mut reader = self.state.objects.reader(&blob)?;
+                Ok(!is_object_of(&mut reader, id)?)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// The object whose file is at a path.
@@ -84,7 +88,7 @@ impl<'a> Store<'a> {
         Ok(packs.more || packs.found.iter().any(|pack| pack.find(&raw).is_some()))
     }
 
-    /// An object with what it is; nothing where it is not there, too large, or cannot be read.
+    /// An object with what it is; nothing where it is not there, too large, not what its id says, or cannot be read.
     pub(super) fn read(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
         match self.read_file(id)? {
             Some(found) => Ok(Some(found)),
@@ -98,14 +102,15 @@ impl<'a> Store<'a> {
             return Ok(None);
         }
         let packed = self.state.file(&self.path(id))?;
-        Ok(packed.filter(|bytes| bytes.len() <= LONGEST).and_then(|bytes| parsed(&bytes)))
+        let found = packed.filter(|bytes| bytes.len() <= LONGEST).and_then(|bytes| parsed(&bytes));
+        Ok(found.filter(|found| is_named(id, found)))
     }
 
     fn read_packed(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
         let Some(raw) = raw(id) else { return Ok(None) };
         for pack in &self.packs()?.found {
             if let Some(at) = pack.find(&raw) {
-                return pack.read(at);
+                return Ok(pack.read(at)?.filter(|found| is_named(id, found)));
             }
         }
         Ok(None)
@@ -149,7 +154,7 @@ impl<'a> Store<'a> {
 }
 
 /// Whether a text is the id of an object.
-pub(super) fn is_id(text: &[u8]) -> bool {
+pub(in crate::git) fn is_id(text: &[u8]) -> bool {
     matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
@@ -161,6 +166,20 @@ fn raw(id: &[u8]) -> Option<Vec<u8>> {
 /// The bytes of an id as text.
 pub(crate) fn hex(raw: &[u8]) -> Vec<u8> {
     raw.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
+}
+
+/// Whether an object has this id.
+fn is_named(id: &[u8], (kind, bytes): &(Kind, Vec<u8>)) -> bool {
+    let Some(mut hash) = ObjectHash::of_width(id.len() / 2) else { return false };
+    let kind = match kind {
+        Kind::Commit => "commit",
+        Kind::Tree => "tree",
+        Kind::Blob => "blob",
+        Kind::Tag => "tag",
+    };
+    hash.update(format!("{kind} {}\0", bytes.len()).as_bytes());
+    hash.update(bytes);
+    hex(&hash.finish()).eq_ignore_ascii_case(id)
 }
 
 /// A file of its own: what it is, how long it is, and its bytes, compressed.

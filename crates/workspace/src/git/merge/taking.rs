@@ -10,6 +10,7 @@ use super::both::Both;
 use super::edit::Edit;
 use super::report::GitReport;
 use crate::git::repository::State;
+use crate::side_label::HEAD_LABEL;
 
 /// What becomes of the other side's refs that the target's own work stands in the way of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct HeldBackCheckouts {
     pub unfinished: BTreeSet<VaultPath>,
     /// Their files were held back, since the folder that they are in is ignored.
     pub ignored: BTreeSet<VaultPath>,
+    /// Objects were held back, so what a pack has may lead to something that is not there.
+    pub objects: bool,
 }
 
 /// The three states that a target's directory is decided from.
@@ -72,4 +75,11 @@ pub(super) struct Taking<'a, 'e> {
     pub(super) beside: &'e mut Vec<VaultPath>,
     /// The objects of repositories that were looked at.
     pub(super) stores: BTreeMap<VaultPath, Rc<Both<'a>>>,
+}
+
+impl Taking<'_, '_> {
+    /// Whether the target is the folders, and the other side is what was selected of a workspace.
+    pub(super) fn is_commit(&self) -> bool {
+        self.unclear == UnclearRefs::Apart && self.target_label == HEAD_LABEL
+    }
 }

@@ -38,6 +38,12 @@ pub enum Planted {
     Gone,
     /// A working tree that the folder has newer work in.
     Newer,
+    /// An object that is not what its name says, or a pack whose objects are not what its index says.
+    FalseObject,
+    /// A pack that could not be looked at.
+    Unchecked,
+    /// A table that git makes anew.
+    Cache,
 }
 
 impl Planted {
@@ -59,6 +65,9 @@ impl Planted {
             Self::OtherCheckout => "part of another checkout",
             Self::Gone => "a deleted git repository",
             Self::Newer => "a working tree with newer work in the folder",
+            Self::FalseObject => "a git object that is not what its name says",
+            Self::Unchecked => "a git pack that could not be checked",
+            Self::Cache => "a cache of git, which it makes anew",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use offshoot_tree::diff::Change;
 
+use super::by_name::Planted;
 use crate::error::Result;
 use crate::git::index::{self, Index};
 use crate::git::names::{is_name, within_repository};
@@ -26,28 +27,29 @@ pub(super) fn hides_files(change: &Change, main: State<'_>, after: State<'_>) ->
     Ok(new.split(|byte| *byte == b'\n').filter(is_rule).any(|line| !is_known(line)))
 }
 
-/// An index without the marks by which it tells git to take files for unchanged, where the folder's has none on them; nothing where there are
-/// no such. Marks of a sparse checkout belong to that.
-pub(super) fn without_marks(
+/// An index without what keeps git from noticing changes, and what that was: marks by which it takes files for unchanged, where the folder's has
+/// none on them, and caches that say other things than the files. Nothing where there are no such. Marks of a sparse checkout belong to that.
+pub(super) fn plain_index(
     change: &Change,
     main: State<'_>,
     after: State<'_>,
-) -> Result<Option<Vec<u8>>> {
+) -> Result<Option<(Vec<u8>, Planted)>> {
     let is_index = within_repository(&change.path)
         .and_then(<[_]>::last)
         .is_some_and(|name| is_name(name, "index"));
     let at = change.path.parent().filter(|_| is_index && change.after.is_some());
     let Some(at) = at else { return Ok(None) };
-    if !is_repository(main.tree, &at)? {
-        return Ok(None);
-    }
     let read = |state: State<'_>| -> Result<Option<Vec<u8>>> { state.file(&change.path) };
-    let Some(bytes) = read(after)? else { return Ok(None) };
-    let known: Index = read(main)?.and_then(|bytes| index::parse(&bytes)).unwrap_or_default();
+    let (Some(bytes), own) = (read(after)?, read(main)?) else { return Ok(None) };
+    let known: Index = own.as_ref().and_then(|bytes| index::parse(bytes)).unwrap_or_default();
+    // A repository that is new is looked at as a whole.
+    let is_new = !is_repository(main.tree, &at)?;
     let is_sparse = after.file(&at.join(b"info").join(b"sparse-checkout"))?.is_some();
-    Ok(index::without_marks(&bytes, &|path, (assumed, skipped)| {
+    let plain = index::plain(&bytes, own.as_deref(), &|path, (assumed, skipped)| {
         let (was_assumed, was_skipped) =
-            known.get(path).map_or((false, false), |entry| entry.overlooked);
+            known.get(path).map_or((is_new, is_new), |entry| entry.overlooked);
         (assumed && !was_assumed, skipped && !was_skipped && !is_sparse)
-    }))
+    });
+    let why = |hid: bool| if hid { Planted::Hidden } else { Planted::Cache };
+    Ok(plain.map(|plain| (plain.bytes, why(plain.hid))))
 }

@@ -1,42 +1,51 @@
-//! Whether a file is an object of git at all.
+//! Whether a file is the object of git that its name says.
 
 use miniz_oxide::inflate::stream::{InflateState, inflate};
 use miniz_oxide::{DataFormat, MZFlush, MZStatus};
+use offshoot_tree::BlobReader;
 
-/// What is longer than this when it is inflated is looked at no further.
-const FAR_ENOUGH: u64 = 256 << 20;
+use super::hex;
+use crate::error::Result;
+use crate::git::object_hash::ObjectHash;
+
 /// How much is inflated at a time; a header is shorter.
 const STEP: usize = 64 << 10;
 const KINDS: [&[u8]; 4] = [b"commit", b"tree", b"blob", b"tag"];
 
-/// Whether bytes are those of an object with a file of its own: compressed, with a checksum that fits, and as long as its header says.
-pub(super) fn is_sound(packed: &[u8]) -> bool {
-    is_sound_for(packed, FAR_ENOUGH)
-}
-
-/// The same, as far as the first bytes show when they are inflated.
-fn is_sound_for(packed: &[u8], far_enough: u64) -> bool {
+/// Whether bytes are those of the object with this id: compressed, with a checksum that fits, as long as its header says, and with this hash. No
+/// more than a step of it is in memory, so nothing is too long to be looked at.
+pub(in crate::git) fn is_object_of(packed: &mut BlobReader, id: &[u8]) -> Result<bool> {
+    let Some(mut hash) = ObjectHash::of_width(id.len() / 2) else { return Ok(false) };
     let mut state = InflateState::new_boxed(DataFormat::Zlib);
-    let mut buffer = vec![0; STEP];
-    let (mut rest, mut length, mut expected) = (packed, 0_u64, None);
-    while length < far_enough {
-        let step = inflate(&mut state, rest, &mut buffer, MZFlush::None);
-        rest = &rest[step.bytes_consumed..];
-        length += step.bytes_written as u64;
-        if expected.is_none() && step.bytes_written > 0 {
-            expected = announced(&buffer[..step.bytes_written]);
-            if expected.is_none() {
-                return false;
-            }
+    let (mut input, mut output) = (vec![0; STEP], vec![0; STEP]);
+    let (mut rest, mut length, mut expected) = (0..0, 0_u64, None);
+    loop {
+        if rest.is_empty() {
+            rest = 0..packed.read(&mut input)?;
         }
+        let step = inflate(&mut state, &input[rest.clone()], &mut output, MZFlush::None);
+        rest.start += step.bytes_consumed;
+        let inflated = &output[..step.bytes_written];
+        hash.update(inflated);
+        length += inflated.len() as u64;
+        if expected.is_none() && !inflated.is_empty() {
+            expected = announced(inflated);
+        }
+        let is_as_announced = expected.is_none_or(|expected| length <= expected);
         match step.status {
-            Ok(MZStatus::StreamEnd) => return rest.is_empty() && Some(length) == expected,
-            Ok(_) if step.bytes_consumed > 0 || step.bytes_written > 0 => {}
-            // It ends too early, or is something else.
-            Ok(_) | Err(_) => return false,
+            Ok(MZStatus::StreamEnd) => {
+                let is_whole = rest.is_empty() && packed.read(&mut input)? == 0;
+                let is_named = hex(&hash.finish()).eq_ignore_ascii_case(id);
+                return Ok(is_whole && Some(length) == expected && is_named);
+            }
+            Ok(_)
+                if is_as_announced
+                    && (length == 0 || expected.is_some())
+                    && step.bytes_consumed + step.bytes_written > 0 => {}
+            // It ends too early, is longer than it says, or is something else.
+            Ok(_) | Err(_) => return Ok(false),
         }
     }
-    true
 }
 
 /// How long an object is with its header, by what the header says.
@@ -51,28 +60,54 @@ fn announced(start: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use miniz_oxide::deflate::compress_to_vec_zlib;
+    use offshoot_tree::BlobId;
 
     use super::*;
 
+    fn is_object(packed: &[u8], id: &[u8]) -> bool {
+        let mut reader = BlobReader::of_bytes(BlobId::of(packed), packed.to_vec());
+        is_object_of(&mut reader, id).unwrap()
+    }
+
+    fn id_of(bytes: &[u8], width: usize) -> Vec<u8> {
+        let mut hash = ObjectHash::of_width(width).unwrap();
+        hash.update(bytes);
+        hex(&hash.finish())
+    }
+
     #[test]
-    fn only_whole_objects_are_sound() {
+    fn only_whole_objects_with_their_hash_are_sound() {
         let long = [b"blob 200000\0".as_slice(), &[b'x'; 200_000]].concat();
         let packed = |bytes: &[u8]| compress_to_vec_zlib(bytes, 1);
         for good in [b"blob 0\0".as_slice(), b"blob 3\0abc", &long] {
-            assert!(is_sound(&packed(good)));
+            for width in [20, 32] {
+                let id = id_of(good, width);
+                assert!(is_object(&packed(good), &id));
+                assert!(is_object(&packed(good), &id.to_ascii_uppercase()));
+                let other = id_of(b"blob 3\0abd", width);
+                assert!(!is_object(&packed(good), &other));
+            }
+            assert!(!is_object(&packed(good), b"abc"));
         }
         for bad in [b"".as_slice(), b"blob 3\0ab", b"blob 3\0abcd", b"blub 3\0abc", b"blob 3abc"] {
-            assert!(!is_sound(&packed(bad)), "{bad:?}");
+            assert!(!is_object(&packed(bad), &id_of(bad, 20)), "{bad:?}");
         }
-        let whole = packed(&long);
+        let (whole, id) = (packed(&long), id_of(&long, 20));
         for end in [0, 1, whole.len() / 2, whole.len() - 1] {
-            assert!(!is_sound(&whole[..end]), "{end}");
+            assert!(!is_object(&whole[..end], &id), "{end}");
         }
-        assert!(!is_sound(b"garbage\n"));
-        // Its end is looked at only where that is near.
-        assert!(is_sound_for(&whole[..whole.len() - 1], 100_000));
-        assert!(!is_sound_for(&whole[..whole.len() - 1], 300_000));
-        assert!(!is_sound_for(b"garbage\n", 4));
-        assert!(!is_sound(&[whole.as_slice(), b"more"].concat()));
+        assert!(!is_object(b"garbage\n", &id));
+        assert!(!is_object(&[whole.as_slice(), b"more"].concat(), &id));
+    }
+
+    #[test]
+    fn known_ids_are_those_of_git() {
+        let empty = compress_to_vec_zlib(b"blob 0\0", 1);
+        for id in [
+            b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391".as_slice(),
+            b"473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+        ] {
+            assert!(is_object(&empty, id));
+        }
     }
 }
