@@ -4,6 +4,8 @@ mod by_name;
 mod held_refs;
 mod hidden;
 mod look;
+mod part;
+mod remembered;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +13,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, Objects, Tree, VaultPath};
 use offshoot_vault::Binding;
 
-use super::merge::Counts;
+use super::merge::{Judge, Staged};
 use super::names::{git_directory, is_name, within_repository};
 use super::nested::{Look, Nested};
 use super::repository::{State, is_repository};
@@ -47,14 +49,14 @@ pub struct Planting {
 }
 
 impl Planting {
-    /// Looks at the directories that something changed in; `main` is what the folders are. `counts` tells which files something on the host
-    /// runs or obeys; the flag is set for a symbolic link.
+    /// Looks at the directories that something changed in; `main` is what the folders are. `judge` tells which files something on the host
+    /// runs or obeys.
     pub fn of(
         changes: &[Change],
         objects: &Objects,
         [before, after, main]: [&Tree<'_>; 3],
         bindings: &[Binding],
-        counts: Counts<'_>,
+        judge: &dyn Judge,
     ) -> Result<Self> {
         let state = |tree| State { objects, tree };
         let (old, new) = (state(before), state(after));
@@ -73,7 +75,9 @@ impl Planting {
         let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
         let modules = repositories.keys().filter(|path| is_module(path)).cloned().collect();
-        let submodules = Submodules::of(changes, &modules, new, bindings)?;
+        let held_refs = HeldRefs::of(changes, [old, new, state(main)], judge)?;
+        let tainted = held_refs.new_repositories();
+        let submodules = Submodules::of(changes, (&modules, tainted), new, bindings)?;
         repositories.retain(|path, _| !submodules.plain.contains(path));
         for change in changes {
             if let Some(path) = leads_elsewhere(change)
@@ -108,7 +112,6 @@ impl Planting {
                 refs.insert(change.path.clone());
             }
         }
-        let held_refs = HeldRefs::of(changes, [old, new, state(main)], counts)?;
         let (mut hides, mut marked) = (BTreeSet::new(), BTreeMap::new());
         for change in changes {
             if hides_files(change, state(main), new)? {
@@ -131,11 +134,16 @@ impl Planting {
         })
     }
 
-    /// What a file says without what is planted in it, and what that is; nothing where nothing is. Lists of packed refs and indexes are
+    /// What indexes have of files that something on the host runs or obeys.
+    pub fn staged(&self) -> &Staged {
+        self.held_refs.staged()
+    }
+
+    /// What a file says without what is planted in it, and what that is; nothing where nothing is. Lists of packed refs, logs and indexes are
     /// committed without it.
     pub fn without_planted(&self, path: &VaultPath) -> Option<(&[u8], Planted)> {
         let marked = || Some((self.marked.get(path)?.as_slice(), Planted::Hidden));
-        self.held_refs.packed(path).or_else(marked)
+        self.held_refs.text(path).or_else(marked)
     }
 
     /// What a change to a path plants.
@@ -165,7 +173,14 @@ impl Planting {
             return Some(Planted::Hidden);
         }
         let named = planted(path, before, after).filter(|_| !self.submodules.lets(path));
-        named.or_else(|| self.in_found(path, before, after))
+        let found = named.or_else(|| self.in_found(path, before, after));
+        let mut tainted = self.held_refs.new_repositories().iter();
+        match found {
+            None | Some(Planted::Repository) if tainted.any(|at| path.is_within(at)) => {
+                Some(Planted::TrustedRepository)
+            }
+            found => found,
+        }
     }
 
     fn in_found(

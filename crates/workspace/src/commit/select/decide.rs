@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
-use offshoot_vault::{Binding, IGNORE_FILE, Vault, bound_path, is_staging};
+use offshoot_vault::{Binding, IGNORE_FILE, Symlinks, Vault, bound_path, is_staging};
 
 use super::held::HeldReason;
 use super::modes;
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
 use crate::error::Result;
-use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
+use crate::git::{
+    Checkouts, Judge, Planted, Planting, Staged, State, common, git_directory, worktree_of,
+};
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
 use crate::trusted::{Surroundings, TrustedFiles};
 
@@ -81,9 +83,8 @@ impl<'d> Decider<'d> {
             git,
         };
         let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
-        let allowed = selection.allow.trusted;
-        let counts = |path: &VaultPath, is_link| !allowed && trusted.counts(path, is_link);
-        let planting = Planting::of(changes, objects, trees, &bindings, &counts)?;
+        let judge = SelectionJudge { trusted: &trusted, selection };
+        let planting = Planting::of(changes, objects, trees, &bindings, &judge)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
@@ -109,6 +110,11 @@ impl<'d> Decider<'d> {
             }
         }
         Ok(decider)
+    }
+
+    /// What indexes of git have of files that something on the host runs or obeys.
+    pub(super) fn staged(&self) -> &Staged {
+        self.planting.staged()
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
@@ -279,5 +285,29 @@ impl<'d> Decider<'d> {
             above = directory.parent();
         }
         Ok(None)
+    }
+}
+
+/// What counts of what git stores, as far as it is not allowed.
+struct SelectionJudge<'j> {
+    trusted: &'j TrustedFiles<'j>,
+    selection: &'j Selection<'j>,
+}
+
+impl Judge for SelectionJudge<'_> {
+    fn counts(&self, path: &VaultPath, is_link: bool) -> bool {
+        !self.selection.allow.trusted && self.trusted.counts(path, is_link)
+    }
+
+    fn is_harmless(&self, path: &VaultPath, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
+        self.trusted.is_harmless(path, before, after)
+    }
+
+    fn leads_astray(&self, links: &Symlinks) -> bool {
+        !self.selection.allow.trusted && self.trusted.leads_astray(links)
+    }
+
+    fn takes(&self, path: &VaultPath) -> bool {
+        self.selection.take.iter().any(|pattern| pattern.matches(path))
     }
 }

@@ -1,13 +1,16 @@
-//! Files that a commit brings to whoever checks it out.
+//! Files that a commit, or an index, brings to whoever checks it out.
 
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_tree::VaultPath;
+use offshoot_tree::{Body, Entry, VaultPath};
+use offshoot_vault::Symlinks;
 
 use super::ancestry::{headers, history};
 use super::store::{Kind, Store, hex};
 use crate::error::Result;
-use crate::git::repository::{Refs, State, resolve};
+use crate::git::index::{Index, IndexEntry};
+use crate::git::repository::{Refs, State, is_repository, resolve};
 
 /// More entries of trees, and more commits, are not looked at.
 const MOST: usize = 100_000;
@@ -15,18 +18,62 @@ const MOST: usize = 100_000;
 const MOST_TAGS: usize = 8;
 const TREE: u32 = 0o40_000;
 const LINK: u32 = 0o120_000;
+const PROGRAM: u32 = 0o100_755;
 
-/// Tells of a path whether its file counts; the flag is set for a symbolic link.
-pub(crate) type Counts<'a> = &'a dyn Fn(&VaultPath, bool) -> bool;
+/// Tells what something on the host runs or obeys by itself.
+pub trait Judge {
+    /// Whether a file at a path counts; the flag is set for a symbolic link.
+    fn counts(&self, path: &VaultPath, is_link: bool) -> bool;
+
+    /// Whether a file that counts gets nothing that is run or obeyed by what it has now in place of what it had.
+    fn is_harmless(&self, path: &VaultPath, before: Option<&[u8]>, after: Option<&[u8]>) -> bool;
+
+    /// Whether links lead out of the folders or to what counts, or make others do so.
+    fn leads_astray(&self, links: &Symlinks) -> bool;
+
+    /// Whether somebody takes what is at a path.
+    fn takes(&self, path: &VaultPath) -> bool;
+}
+
+/// Files of indexes that something on the host runs or obeys, and that it has not.
+#[derive(Clone, Debug, Default)]
+pub struct Staged {
+    /// Those that nobody took.
+    pub left: BTreeSet<VaultPath>,
+    /// Those that somebody took.
+    pub taken: Vec<VaultPath>,
+}
+
+/// The states that a repository is looked at in.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    /// Where the host's repository is: the folders, or what they were if it is gone there.
+    pub(crate) host: State<'a>,
+    /// The folders.
+    pub(crate) folder: State<'a>,
+    pub(crate) workspace: State<'a>,
+    pub(crate) judge: &'a dyn Judge,
+}
 
 /// A repository on the host and in a workspace.
 pub(crate) struct Brought<'a> {
+    around: Surroundings<'a>,
     host: Store<'a>,
     workspace: Store<'a>,
     /// The host's refs.
     refs: Refs,
-    counts: Counts<'a>,
+    /// The working tree, where it is known.
+    top: Option<VaultPath>,
+    /// The commits that the host has refs for, with all that they came from.
+    known: OnceCell<BTreeSet<Vec<u8>>>,
+    /// What was looked at.
+    answers: RefCell<BTreeMap<Question, bool>>,
+    /// Trees that have nothing which counts, by their paths.
+    clean: RefCell<BTreeSet<(VaultPath, Vec<u8>)>>,
 }
+
+/// A commit, and the one that a ref was at before.
+type Question = (Vec<u8>, Option<Vec<u8>>);
 
 /// What became of looking through trees.
 enum Look {
@@ -45,26 +92,38 @@ struct Item {
 
 impl<'a> Brought<'a> {
     pub(crate) fn new(
-        [host, workspace]: [State<'a>; 2],
+        around: Surroundings<'a>,
         repository: &VaultPath,
-        counts: Counts<'a>,
+        top: Option<VaultPath>,
     ) -> Result<Self> {
+        let Surroundings { host, workspace, .. } = around;
         let refs = host.refs(repository)?;
         let (host, workspace) = (Store::new(host, repository), Store::new(workspace, repository));
-        Ok(Self { host, workspace, refs, counts })
+        let (known, answers, clean) = (OnceCell::new(), RefCell::default(), RefCell::default());
+        Ok(Self { around, host, workspace, refs, top, known, answers, clean })
     }
 
     /// Whether a ref that is moved to a commit brings a file that counts: a new, changed or deleted one that no commit has which the host
     /// has a ref for. Where that cannot be told, it does.
     pub(crate) fn is_in(&self, commit: &[u8], before: Option<&[u8]>) -> Result<bool> {
+        let question = (commit.to_vec(), before.map(<[u8]>::to_vec));
+        if let Some(known) = self.answers.borrow().get(&question) {
+            return Ok(*known);
+        }
+        let found = self.look(commit, before)?;
+        self.answers.borrow_mut().insert(question, found);
+        Ok(found)
+    }
+
+    fn look(&self, commit: &[u8], before: Option<&[u8]>) -> Result<bool> {
         if self.refs.values().any(|known| known == commit) {
             return Ok(false);
         }
-        let Some(tree) = tree_of(&self.workspace, commit)? else {
+        let Some(tree) = self.tree_of(commit)? else {
             // A blob is nothing that git could check out, and a ref to what is not there does not come anyway.
-            return match self.workspace.read(commit)? {
+            return match self.read(commit)? {
                 Some((kind, _)) => Ok(kind != Kind::Blob),
-                None => self.workspace.has(commit),
+                None => Ok(self.workspace.has(commit)? || self.host.has(commit)?),
             };
         };
         let head = resolve(&self.refs, b"HEAD");
@@ -88,7 +147,7 @@ impl<'a> Brought<'a> {
         if self.is_in(commit, before)? {
             return Ok(true);
         }
-        let parents = match self.workspace.read(commit)? {
+        let parents = match self.read(commit)? {
             Some((Kind::Commit, bytes)) => headers(&bytes, b"parent "),
             _ => Vec::new(),
         };
@@ -98,7 +157,7 @@ impl<'a> Brought<'a> {
         }
         for commit in untracked {
             // What is tracked is not in there, and nothing is deleted by that.
-            let Some(tree) = tree_of(&self.workspace, commit)? else { return Ok(true) };
+            let Some(tree) = self.tree_of(commit)? else { return Ok(true) };
             if matches!(self.compare(&tree, &[])?, Look::Found) {
                 return Ok(true);
             }
@@ -106,10 +165,62 @@ impl<'a> Brought<'a> {
         Ok(false)
     }
 
+    /// The files of an index that count and that none of some others has: git puts them into the working tree when it is asked to take
+    /// changes back.
+    pub(crate) fn staged(&self, index: &Index, others: &[Index]) -> Result<Staged> {
+        let (mut staged, mut links) = (Staged::default(), Symlinks::new());
+        for (key, entry) in index {
+            let same =
+                |other: &IndexEntry| (&other.object, other.mode) == (&entry.object, entry.mode);
+            if others.iter().any(|other| other.get(key).is_some_and(same)) {
+                continue;
+            }
+            let names = key.0.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+            let path = names.fold(VaultPath::top(), |path, name| path.join(name));
+            let full = self.full(&path);
+            if self.around.judge.takes(&full) {
+                staged.taken.push(full.clone());
+            }
+            let item = |entry: &IndexEntry| Item {
+                mode: entry.mode,
+                name: Vec::new(),
+                id: hex(&entry.object),
+            };
+            let old: Vec<Item> = others.iter().filter_map(|it| it.get(key)).map(item).collect();
+            let (new, old): (_, Vec<&Item>) = (item(entry), old.iter().collect());
+            let is_left = match entry.mode {
+                // A directory that a sparse checkout leaves out.
+                TREE => matches!(self.compare(&new.id, &[])?, Look::Found),
+                _ => self.brings(&path, Some(&new), &old, &mut links)?,
+            };
+            if is_left {
+                staged.left.insert(full);
+            }
+        }
+        if self.around.judge.leads_astray(&links) {
+            staged.left.extend(links.into_keys());
+        }
+        Ok(staged)
+    }
+
+    /// An object that the folder will have: its own, or that of the workspace.
+    fn read(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
+        match self.host.read(id)? {
+            Some(found) => Ok(Some(found)),
+            None => self.workspace.read(id),
+        }
+    }
+
+    fn tree_of(&self, id: &[u8]) -> Result<Option<Vec<u8>>> {
+        match tree_of(&self.host, id)? {
+            Some(tree) => Ok(Some(tree)),
+            None => tree_of(&self.workspace, id),
+        }
+    }
+
     /// The newest commits that the host has refs for and that another one came from.
     fn came_from(&self, commit: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let tips = self.refs.keys().filter_map(|name| resolve(&self.refs, name)).collect();
-        let known = history(&self.host, tips)?;
+        let known = self.known()?;
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         let mut pending = vec![commit.to_vec()];
         while let Some(id) = pending.pop() {
@@ -120,7 +231,7 @@ impl<'a> Brought<'a> {
             if seen.len() >= MOST || !seen.insert(id.clone()) {
                 continue;
             }
-            pending.extend(match self.workspace.read(&id)? {
+            pending.extend(match self.read(&id)? {
                 Some((Kind::Commit, bytes)) => headers(&bytes, b"parent "),
                 Some((Kind::Tag, bytes)) => headers(&bytes, b"object "),
                 _ => Vec::new(),
@@ -129,11 +240,28 @@ impl<'a> Brought<'a> {
         Ok(found)
     }
 
+    fn known(&self) -> Result<&BTreeSet<Vec<u8>>> {
+        if let Some(known) = self.known.get() {
+            return Ok(known);
+        }
+        let tips = self.refs.keys().filter_map(|name| resolve(&self.refs, name)).collect();
+        let known = history(&self.host, tips)?;
+        Ok(self.known.get_or_init(|| known))
+    }
+
     fn compare(&self, tree: &[u8], bases: &[Vec<u8>]) -> Result<Look> {
         let mut pending = vec![(VaultPath::top(), Some(tree.to_vec()), bases.to_vec())];
-        let mut looked = 0;
+        let (mut looked, mut links, mut clean) = (0, Symlinks::new(), Vec::new());
         while let Some((path, tree, bases)) = pending.pop() {
-            let Some(new) = items(&self.workspace, tree.as_deref())? else {
+            // Many commits have the same directories.
+            if let Some(tree) = tree.as_ref().filter(|_| bases.is_empty()) {
+                let key = (path.clone(), tree.clone());
+                if self.clean.borrow().contains(&key) {
+                    continue;
+                }
+                clean.push(key);
+            }
+            let Some(new) = self.items(tree.as_deref())? else {
                 return Ok(Look::Found);
             };
             let mut known = Vec::new();
@@ -142,18 +270,22 @@ impl<'a> Brought<'a> {
                 known.extend(items(&self.host, Some(base))?);
             }
             // Git takes a directory for a repository that looks like one, and obeys its settings.
-            let differs = || !known.contains(&new);
-            if looks_like_repository(&new) && differs() {
+            if looks_like_repository(&new)
+                && !known.contains(&new)
+                && !is_repository(self.around.folder.tree, &self.full(&path))?
+            {
                 return Ok(Look::Found);
             }
             looked += new.len() + known.iter().map(Vec::len).sum::<usize>();
             if looked > MOST {
                 return Ok(Look::Found);
             }
+            let known_at = |name: &[u8]| -> Vec<&Item> {
+                known.iter().flatten().filter(|item| item.name == name).collect()
+            };
             let trees_at = |name: &[u8]| -> Vec<Vec<u8>> {
-                let all = known.iter().flatten();
-                let all = all.filter(|item| item.mode == TREE && item.name == name);
-                all.map(|item| item.id.clone()).collect()
+                let trees = known_at(name).into_iter().filter(|item| item.mode == TREE);
+                trees.map(|item| item.id.clone()).collect()
             };
             for item in &new {
                 if known.iter().any(|base| base.contains(item)) {
@@ -163,7 +295,7 @@ impl<'a> Brought<'a> {
                 if item.mode == TREE {
                     let below = trees_at(&item.name);
                     pending.push((path, Some(item.id.clone()), below));
-                } else if (self.counts)(&path, item.mode == LINK) {
+                } else if self.brings(&path, Some(item), &known_at(&item.name), &mut links)? {
                     return Ok(Look::Found);
                 }
             }
@@ -179,12 +311,117 @@ impl<'a> Brought<'a> {
                 if item.mode == TREE {
                     let below = trees_at(&item.name);
                     pending.push((path, None, below));
-                } else if (self.counts)(&path, item.mode == LINK) {
+                } else if self.brings(&path, None, &known_at(&item.name), &mut links)? {
                     return Ok(Look::Found);
                 }
             }
         }
+        if self.around.judge.leads_astray(&links) {
+            return Ok(Look::Found);
+        }
+        self.clean.borrow_mut().extend(clean);
         Ok(Look::Nothing)
+    }
+
+    /// Whether a file that is another than before, or gone, is one that something on the host would newly run or obey. What links say is
+    /// added: where one leads depends on the others.
+    fn brings(
+        &self,
+        path: &VaultPath,
+        new: Option<&Item>,
+        old: &[&Item],
+        links: &mut Symlinks,
+    ) -> Result<bool> {
+        let full = self.full(path);
+        let is_link = new.iter().chain(old).any(|item| item.mode == LINK);
+        let counts = self.around.judge.counts(&full, is_link);
+        let is_new_link = new.is_some_and(|item| item.mode == LINK);
+        if !counts && !is_new_link {
+            return Ok(false);
+        }
+        let content = match new {
+            None => None,
+            Some(item) => match self.blob(&item.id)? {
+                Some(content) => Some(content),
+                // What cannot be read may say anything.
+                None => return Ok(true),
+            },
+        };
+        if self.is_known(&full, new.zip(content.as_deref()))? {
+            return Ok(false);
+        }
+        if let Some(target) = content.as_ref().filter(|_| is_new_link) {
+            links.insert(full.clone(), target.clone());
+        }
+        if !counts {
+            return Ok(false);
+        }
+        if is_link {
+            return Ok(true);
+        }
+        let mut befores = Vec::new();
+        for item in old {
+            befores.push(self.blob(&item.id)?);
+        }
+        if befores.is_empty() {
+            befores.push(None);
+        }
+        let is_harmless = |before: &Option<Vec<u8>>| {
+            self.around.judge.is_harmless(&full, before.as_deref(), content.as_deref())
+        };
+        Ok(!befores.iter().any(is_harmless))
+    }
+
+    /// Whether the folder has the very same file, or will have it because somebody takes it.
+    fn is_known(&self, full: &VaultPath, new: Option<(&Item, &[u8])>) -> Result<bool> {
+        if self.top.is_none() {
+            return Ok(false);
+        }
+        let Surroundings { folder, workspace, judge, .. } = self.around;
+        let is_same = |state: State<'_>, entry: Option<Entry>| -> Result<bool> {
+            Ok(match (entry.as_ref(), new) {
+                (None, None) => true,
+                (Some(entry), Some((item, content))) => match &entry.body {
+                    Body::Symlink { target } => item.mode == LINK && target == content,
+                    Body::File { .. } => {
+                        let may_run = item.mode != PROGRAM || entry.meta.mode & 0o100 != 0;
+                        item.mode != LINK
+                            && may_run
+                            && state.file(full)?.as_deref() == Some(content)
+                    }
+                    _ => false,
+                },
+                _ => false,
+            })
+        };
+        if is_same(folder, folder.tree.get(full)?)? {
+            return Ok(true);
+        }
+        if !judge.takes(full) {
+            return Ok(false);
+        }
+        // What only git has was named by somebody who saw that.
+        let entry = workspace.tree.get(full)?;
+        Ok(entry.is_none() || is_same(workspace, entry)?)
+    }
+
+    /// A path of the working tree in the vault.
+    fn full(&self, path: &VaultPath) -> VaultPath {
+        self.top.as_ref().map_or_else(|| path.clone(), |top| top.concat(path))
+    }
+
+    fn blob(&self, id: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(match self.read(id)? {
+            Some((Kind::Blob, bytes)) => Some(bytes),
+            _ => None,
+        })
+    }
+
+    fn items(&self, id: Option<&[u8]>) -> Result<Option<Vec<Item>>> {
+        match items(&self.host, id)? {
+            Some(items) => Ok(Some(items)),
+            None => items(&self.workspace, id),
+        }
     }
 }
 

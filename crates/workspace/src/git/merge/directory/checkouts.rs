@@ -110,15 +110,15 @@ impl Taking<'_, '_> {
     /// A file of a checkout that the other side committed or staged, and does not bring.
     fn left_out(&self, checkout: &Checkouts) -> Result<Option<VaultPath>> {
         let Checkouts { at, target, other, .. } = checkout;
-        let first = VaultPath::top();
-        let top = match *at == self.sides.target.repository_at(&first)? {
-            true => Some(first),
-            false => at.parent().filter(|_| at.name() == Some(b".git")),
+        let top = self.sides.target.working_tree(at)?;
+        let is_said = |below: &[Vec<u8>]| match other.has_unknown_files() {
+            true => !other.has_same_index(target),
+            false => other.says_other_of(target, &below.join(&b'/')),
         };
-        let Some(top) = top else { return Ok(None) };
-        let is_theirs = |path: &&VaultPath| {
-            let below = path.names().strip_prefix(top.names());
-            below.is_some_and(|below| other.says_other_of(target, &below.join(&b'/')))
+        let is_theirs = |path: &&VaultPath| match &top {
+            Some(top) => path.names().strip_prefix(top.names()).is_some_and(is_said),
+            // Nobody knows where its files are.
+            None => (0..path.names().len()).any(|start| is_said(&path.names()[start..])),
         };
         Ok(self.left_out.iter().find(is_theirs).cloned())
     }
