@@ -40,7 +40,7 @@ pub fn select(
     let only = selection.only.iter().map(|pattern| ("--only", pattern));
     let named = only.chain(selection.take.iter().map(|pattern| ("--take", pattern)));
     let mut decider = Decider::new(vault, states, selection, &changes)?;
-    let staged = decider.staged().clone();
+    let (staged, held_checkouts) = (decider.staged().clone(), decider.held_checkouts());
     let changed = || changes.iter().map(|change| &change.path).chain(&staged.taken);
     let unmatched = named.filter(|(_, pattern)| !changed().any(|path| pattern.matches(path)));
     let unmatched = unmatched.map(|(flag, pattern)| format!("{flag} {}", pattern.text())).collect();
@@ -53,19 +53,17 @@ pub fn select(
     held.retain(|held| match held.reason {
         // What a pull kept of the folder beside the workspace's own is nothing that it could commit.
         HeldReason::Git(Planted::Repository) => !is_the_folders(&held.change.path),
-        // The ref is told that they go with.
-        HeldReason::Git(Planted::TrustedRef) => !goes_with_refs(&held.change.path),
+        // The ref is told that it goes with.
+        HeldReason::Git(Planted::TrustedRef) => !is_log(&held.change.path),
         _ => true,
     });
     let staged = staged.left.into_iter().collect();
-    Ok(Selected { root, held, staged, unmatched, parts_of_git })
+    Ok(Selected { root, held, staged, held_checkouts, unmatched, parts_of_git })
 }
 
-/// Whether a path is that of a log, or of an index.
-fn goes_with_refs(path: &VaultPath) -> bool {
-    let is_log = |name: &Vec<u8>| name == b"logs";
-    path.name() == Some(b"index")
-        || within_repository(path).is_some_and(|inside| inside.iter().any(is_log))
+/// Whether a path is that of a log of git.
+fn is_log(path: &VaultPath) -> bool {
+    within_repository(path).is_some_and(|inside| inside.iter().any(|name| name == b"logs"))
 }
 
 /// Whether a pattern fits something in a git directory, and not the directory itself.

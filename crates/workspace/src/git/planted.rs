@@ -134,6 +134,11 @@ impl Planting {
         })
     }
 
+    /// The checkouts whose commits have files that something on the host runs or obeys.
+    pub fn held_checkouts(&self) -> &BTreeSet<VaultPath> {
+        self.held_refs.checkouts()
+    }
+
     /// What indexes have of files that something on the host runs or obeys.
     pub fn staged(&self) -> &Staged {
         self.held_refs.staged()

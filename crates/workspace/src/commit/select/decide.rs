@@ -1,6 +1,6 @@
 //! Deciding about one change at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
@@ -115,6 +115,14 @@ impl<'d> Decider<'d> {
     /// What indexes of git have of files that something on the host runs or obeys.
     pub(super) fn staged(&self) -> &Staged {
         self.planting.staged()
+    }
+
+    /// The checkouts whose commits have such files.
+    pub(super) fn held_checkouts(&self) -> BTreeSet<VaultPath> {
+        match self.selection.allow.git {
+            true => BTreeSet::new(),
+            false => self.planting.held_checkouts().clone(),
+        }
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {

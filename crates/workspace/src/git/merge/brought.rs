@@ -3,13 +3,14 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_tree::{Body, Entry, VaultPath};
+use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::Symlinks;
 
 use super::ancestry::{headers, history};
 use super::store::{Kind, Store, hex};
 use crate::error::Result;
 use crate::git::index::{Index, IndexEntry};
+use crate::git::index_trees::index_trees;
 use crate::git::repository::{Refs, State, is_repository, resolve};
 
 /// More entries of trees, and more commits, are not looked at.
@@ -49,6 +50,8 @@ pub struct Staged {
 pub(crate) struct Surroundings<'a> {
     /// Where the host's repository is: the folders, or what they were if it is gone there.
     pub(crate) host: State<'a>,
+    /// What the folders were when the workspace had the same.
+    pub(crate) base: State<'a>,
     /// The folders.
     pub(crate) folder: State<'a>,
     pub(crate) workspace: State<'a>,
@@ -58,6 +61,7 @@ pub(crate) struct Surroundings<'a> {
 /// A repository on the host and in a workspace.
 pub(crate) struct Brought<'a> {
     around: Surroundings<'a>,
+    at: VaultPath,
     host: Store<'a>,
     workspace: Store<'a>,
     /// The host's refs.
@@ -66,6 +70,9 @@ pub(crate) struct Brought<'a> {
     top: Option<VaultPath>,
     /// The commits that the host has refs for, with all that they came from.
     known: OnceCell<BTreeSet<Vec<u8>>>,
+    /// What the host's indexes list, and the directories of these.
+    indexes: OnceCell<Vec<Index>>,
+    index_trees: OnceCell<BTreeSet<(Vec<u8>, Vec<u8>)>>,
     /// What was looked at.
     answers: RefCell<BTreeMap<Question, bool>>,
     /// Trees that have nothing which counts, by their paths.
@@ -97,10 +104,23 @@ impl<'a> Brought<'a> {
         top: Option<VaultPath>,
     ) -> Result<Self> {
         let Surroundings { host, workspace, .. } = around;
-        let refs = host.refs(repository)?;
+        let (refs, at) = (host.refs(repository)?, repository.clone());
         let (host, workspace) = (Store::new(host, repository), Store::new(workspace, repository));
+        let (indexes, index_trees) = (OnceCell::new(), OnceCell::new());
         let (known, answers, clean) = (OnceCell::new(), RefCell::default(), RefCell::default());
-        Ok(Self { around, host, workspace, refs, top, known, answers, clean })
+        Ok(Self {
+            around,
+            at,
+            host,
+            workspace,
+            refs,
+            top,
+            known,
+            indexes,
+            index_trees,
+            answers,
+            clean,
+        })
     }
 
     /// Whether a ref that is moved to a commit brings a file that counts: a new, changed or deleted one that no commit has which the host
@@ -123,7 +143,7 @@ impl<'a> Brought<'a> {
             // A blob is nothing that git could check out, and a ref to what is not there does not come anyway.
             return match self.read(commit)? {
                 Some((kind, _)) => Ok(kind != Kind::Blob),
-                None => Ok(self.workspace.has(commit)? || self.host.has(commit)?),
+                None => self.is_there(commit),
             };
         };
         let head = resolve(&self.refs, b"HEAD");
@@ -132,14 +152,15 @@ impl<'a> Brought<'a> {
         for commit in near.iter().flatten() {
             bases.extend(tree_of(&self.host, commit)?);
         }
-        if matches!(self.compare(&tree, &bases)?, Look::Nothing) {
+        let followed = self.is_loose(Some(commit))?;
+        if matches!(self.compare(&tree, &bases, followed)?, Look::Nothing) {
             return Ok(false);
         }
         let mut bases = Vec::new();
         for commit in self.came_from(commit)?.iter().map(Vec::as_slice).chain(before) {
             bases.extend(tree_of(&self.host, commit)?);
         }
-        Ok(matches!(self.compare(&tree, &bases)?, Look::Found))
+        Ok(matches!(self.compare(&tree, &bases, followed)?, Look::Found))
     }
 
     /// The same of a stash: it has files in its commit, in that of the index, and those that were not tracked.
@@ -158,7 +179,7 @@ impl<'a> Brought<'a> {
         for commit in untracked {
             // What is tracked is not in there, and nothing is deleted by that.
             let Some(tree) = self.tree_of(commit)? else { return Ok(true) };
-            if matches!(self.compare(&tree, &[])?, Look::Found) {
+            if matches!(self.compare(&tree, &[], false)?, Look::Found) {
                 return Ok(true);
             }
         }
@@ -190,7 +211,7 @@ impl<'a> Brought<'a> {
             let (new, old): (_, Vec<&Item>) = (item(entry), old.iter().collect());
             let is_left = match entry.mode {
                 // A directory that a sparse checkout leaves out.
-                TREE => matches!(self.compare(&new.id, &[])?, Look::Found),
+                TREE => matches!(self.compare(&new.id, &[], false)?, Look::Found),
                 _ => self.brings(&path, Some(&new), &old, &mut links)?,
             };
             if is_left {
@@ -249,10 +270,12 @@ impl<'a> Brought<'a> {
         Ok(self.known.get_or_init(|| known))
     }
 
-    fn compare(&self, tree: &[u8], bases: &[Vec<u8>]) -> Result<Look> {
-        let mut pending = vec![(VaultPath::top(), Some(tree.to_vec()), bases.to_vec())];
+    /// Compares a tree with others. What it leads to may be `followed` before it comes.
+    fn compare(&self, tree: &[u8], bases: &[Vec<u8>], followed: bool) -> Result<Look> {
+        let start = (VaultPath::top(), Some(tree.to_vec()), bases.to_vec(), followed);
+        let mut pending = vec![start];
         let (mut looked, mut links, mut clean) = (0, Symlinks::new(), Vec::new());
-        while let Some((path, tree, bases)) = pending.pop() {
+        while let Some((path, tree, bases, is_followed)) = pending.pop() {
             // Many commits have the same directories.
             if let Some(tree) = tree.as_ref().filter(|_| bases.is_empty()) {
                 let key = (path.clone(), tree.clone());
@@ -262,8 +285,15 @@ impl<'a> Brought<'a> {
                 clean.push(key);
             }
             let Some(new) = self.items(tree.as_deref())? else {
+                let tree = tree.as_deref().unwrap_or_default();
+                // A commit without it does not come, where git's own files tell that.
+                let does_not_come = is_followed && !self.is_there(tree)?;
+                if does_not_come || self.is_checked_out(&path, tree)? {
+                    continue;
+                }
                 return Ok(Look::Found);
             };
+            let is_followed = is_followed && self.is_loose(tree.as_deref())?;
             let mut known = Vec::new();
             for base in &bases {
                 // One that cannot be read is as good as none.
@@ -294,7 +324,7 @@ impl<'a> Brought<'a> {
                 let path = path.join(&item.name);
                 if item.mode == TREE {
                     let below = trees_at(&item.name);
-                    pending.push((path, Some(item.id.clone()), below));
+                    pending.push((path, Some(item.id.clone()), below, is_followed));
                 } else if self.brings(&path, Some(item), &known_at(&item.name), &mut links)? {
                     return Ok(Look::Found);
                 }
@@ -310,7 +340,7 @@ impl<'a> Brought<'a> {
                 let path = path.join(&item.name);
                 if item.mode == TREE {
                     let below = trees_at(&item.name);
-                    pending.push((path, None, below));
+                    pending.push((path, None, below, is_followed));
                 } else if self.brings(&path, None, &known_at(&item.name), &mut links)? {
                     return Ok(Look::Found);
                 }
@@ -332,6 +362,11 @@ impl<'a> Brought<'a> {
         old: &[&Item],
         links: &mut Symlinks,
     ) -> Result<bool> {
+        if let Some(new) = new
+            && self.is_listed(path, new)?
+        {
+            return Ok(false);
+        }
         let full = self.full(path);
         let is_link = new.iter().chain(old).any(|item| item.mode == LINK);
         let counts = self.around.judge.counts(&full, is_link);
@@ -347,7 +382,7 @@ impl<'a> Brought<'a> {
                 None => return Ok(true),
             },
         };
-        if self.is_known(&full, new.zip(content.as_deref()))? {
+        if self.is_known((path, &full), new.zip(content.as_deref()))? {
             return Ok(false);
         }
         if let Some(target) = content.as_ref().filter(|_| is_new_link) {
@@ -372,37 +407,82 @@ impl<'a> Brought<'a> {
         Ok(!befores.iter().any(is_harmless))
     }
 
-    /// Whether the folder has the very same file, or will have it because somebody takes it.
-    fn is_known(&self, full: &VaultPath, new: Option<(&Item, &[u8])>) -> Result<bool> {
+    /// Whether the folder has the very same file, or will have it because somebody takes it. A clone of the folder's own project may have it
+    /// elsewhere.
+    fn is_known(
+        &self,
+        (path, full): (&VaultPath, &VaultPath),
+        new: Option<(&Item, &[u8])>,
+    ) -> Result<bool> {
         if self.top.is_none() {
             return Ok(false);
         }
         let Surroundings { folder, workspace, judge, .. } = self.around;
-        let is_same = |state: State<'_>, entry: Option<Entry>| -> Result<bool> {
+        let is_same = |state: State<'_>, at: &VaultPath| -> Result<bool> {
+            let entry = state.tree.get(at)?;
             Ok(match (entry.as_ref(), new) {
                 (None, None) => true,
                 (Some(entry), Some((item, content))) => match &entry.body {
                     Body::Symlink { target } => item.mode == LINK && target == content,
                     Body::File { .. } => {
                         let may_run = item.mode != PROGRAM || entry.meta.mode & 0o100 != 0;
-                        item.mode != LINK
-                            && may_run
-                            && state.file(full)?.as_deref() == Some(content)
+                        item.mode != LINK && may_run && state.file(at)?.as_deref() == Some(content)
                     }
                     _ => false,
                 },
                 _ => false,
             })
         };
-        if is_same(folder, folder.tree.get(full)?)? {
+        if is_same(folder, full)? || (new.is_some() && is_same(folder, path)?) {
             return Ok(true);
         }
         if !judge.takes(full) {
             return Ok(false);
         }
         // What only git has was named by somebody who saw that.
-        let entry = workspace.tree.get(full)?;
-        Ok(entry.is_none() || is_same(workspace, entry)?)
+        Ok(workspace.tree.get(full)?.is_none() || is_same(workspace, full)?)
+    }
+
+    /// Whether the host's index has a file as it is.
+    fn is_listed(&self, path: &VaultPath, item: &Item) -> Result<bool> {
+        let key = (path.names().join(&b'/'), 0);
+        let is_same = |entry: &IndexEntry| entry.mode == item.mode && hex(&entry.object) == item.id;
+        Ok(self.indexes()?.iter().any(|index| index.get(&key).is_some_and(is_same)))
+    }
+
+    /// Whether the host's index has a directory as it is: where objects cannot be read, such as those that are borrowed or in a large pack,
+    /// that is what is known of them.
+    fn is_checked_out(&self, path: &VaultPath, tree: &[u8]) -> Result<bool> {
+        if self.index_trees.get().is_none() {
+            let trees = self.indexes()?.iter().flat_map(index_trees);
+            let trees = trees.map(|(path, id)| (path, hex(&id))).collect();
+            self.index_trees.get_or_init(|| trees);
+        }
+        let key = (path.names().join(&b'/'), tree.to_vec());
+        Ok(self.index_trees.get().is_some_and(|trees| trees.contains(&key)))
+    }
+
+    fn indexes(&self) -> Result<&[Index]> {
+        if let Some(indexes) = self.indexes.get() {
+            return Ok(indexes);
+        }
+        let Surroundings { host, base, .. } = self.around;
+        let indexes = [host.whole_index(&self.at)?, base.whole_index(&self.at)?];
+        Ok(self.indexes.get_or_init(|| indexes.into_iter().flatten().collect()))
+    }
+
+    /// Whether an object is there for the folder. Where that cannot be told, it is.
+    fn is_there(&self, id: &[u8]) -> Result<bool> {
+        Ok(self.host.has(id)?
+            || self.workspace.is_packed(id)?
+            || (self.workspace.has(id)? && !self.workspace.is_damaged(id)?))
+    }
+
+    /// Whether a commit or a tree has a file of its own that only the workspace has: what it leads to is looked for before it comes.
+    fn is_loose(&self, id: Option<&[u8]>) -> Result<bool> {
+        let Some(id) = id else { return Ok(true) };
+        let is_one = matches!(self.workspace.read_file(id)?, Some((Kind::Commit | Kind::Tree, _)));
+        Ok(is_one && !self.host.has(id)?)
     }
 
     /// A path of the working tree in the vault.

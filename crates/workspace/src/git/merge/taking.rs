@@ -38,6 +38,8 @@ pub struct HeldBackCheckouts {
     pub unfinished: BTreeSet<VaultPath>,
     /// Their files were held back, since the folder that they are in is ignored.
     pub ignored: BTreeSet<VaultPath>,
+    /// Their commits have files that something on the host runs or obeys.
+    pub trusted: BTreeSet<VaultPath>,
 }
 
 /// The three states that a target's directory is decided from.

@@ -32,6 +32,8 @@ pub(super) struct HeldRefs {
     texts: BTreeMap<VaultPath, (Vec<u8>, Planted)>,
     /// New repositories with something that leads to such files.
     new: BTreeSet<VaultPath>,
+    /// Checkouts of what stays.
+    checkouts: BTreeSet<VaultPath>,
     staged: Staged,
 }
 
@@ -71,27 +73,29 @@ impl HeldRefs {
                         found.texts.insert(path.clone(), (text, *planted));
                     }
                 }
-                Part::Log if look.is_judged() => {
+                Part::Log => {
                     if let Some(text) = look.without_lines([before, main], path, after)? {
                         found.texts.insert(path.clone(), (text, Planted::TrustedRef));
                     }
                 }
-                Part::Pointer if look.is_judged() && look.leads_to_some(path, after)? => {
+                Part::Pointer if look.leads_to_some(path, after)? => {
                     found.files.insert(path.clone(), Planted::TrustedRef);
                 }
-                Part::Index if look.is_judged() => {
+                Part::Index => {
                     let [new, old, known] = [after, before, main].map(|it| it.whole_index(&at));
                     let known = [old?.unwrap_or_default(), known?.unwrap_or_default()];
-                    look.stage(&new?.unwrap_or_default(), &known, &mut found.staged)?;
+                    let staged = look.brought.staged(&new?.unwrap_or_default(), &known)?;
+                    if look.is_new && !staged.left.is_empty() {
+                        found.new.insert(at);
+                    }
+                    found.staged.left.extend(staged.left);
+                    found.staged.taken.extend(staged.taken);
                 }
                 _ => {}
             }
         }
         for at in &places {
             looks.add(&common(at))?;
-            if looks.is_tainted(at)? {
-                found.new.insert(at.clone());
-            }
             let Some(look) = looks.known(at) else { continue };
             // The rest of the stash is in its log.
             if let Some(planted) = look.held.get(STASH) {
@@ -103,17 +107,17 @@ impl HeldRefs {
             let shared = looks.known(&common(at)).map(|shared| &shared.held);
             let planted = match (&branch, resolve(&refs, b"HEAD")) {
                 (Some(branch), _) => shared.and_then(|held| held.get(branch)).copied(),
-                (None, Some(id)) if look.is_judged() && look.brought.is_in(&id, None)? => {
-                    Some(Planted::TrustedRef)
-                }
+                (None, Some(id)) if look.brought.is_in(&id, None)? => Some(Planted::TrustedRef),
                 _ => None,
             };
             let Some(planted) = planted else { continue };
+            if look.is_new {
+                found.new.insert(at.clone());
+            }
             if branch.is_none() || led_over(&main, b"HEAD").pop() != branch {
                 found.files.insert(at.join(b"HEAD"), planted);
             }
-            // The index is that of what is checked out.
-            found.files.insert(at.join(b"index"), planted);
+            found.checkouts.insert(at.clone());
         }
         Ok(found)
     }
@@ -138,31 +142,34 @@ impl HeldRefs {
         &self.new
     }
 
+    /// The checkouts whose commits stay.
+    pub(super) fn checkouts(&self) -> &BTreeSet<VaultPath> {
+        &self.checkouts
+    }
+
     /// What an index has of such files.
     pub(super) fn staged(&self) -> &Staged {
         &self.staged
     }
 }
 
-/// The refs that stay in a repository, of which these are old and new; without a judgement, as for a repository that is new and is looked at as a
-/// whole, those that replace objects.
+/// The refs that stay in a repository, of which these are old and new.
 pub(super) fn held(
     repository: &VaultPath,
     (old, new): (&Refs, &Refs),
     [before, after]: [State<'_>; 2],
-    brought: Option<&Brought<'_>>,
+    (brought, is_new): (&Brought<'_>, bool),
 ) -> Result<Names> {
     let mut names: Names =
         changed(old, new).map(|name| (name.clone(), Planted::Replacement)).collect();
     names.retain(|name, _| name.starts_with(REPLACE));
-    let Some(brought) = brought else { return Ok(names) };
     for name in changed(old, new).filter(|name| name.starts_with(b"refs/")) {
         let (was, Some(value)) = (old.get(name), new.get(name)) else { continue };
         if names.contains_key(name) || value.starts_with(b"ref:") {
             continue;
         }
         let why = match () {
-            () if name.starts_with(REMOTES) => Some(Planted::RemoteRef),
+            () if name.starts_with(REMOTES) && !is_new => Some(Planted::RemoteRef),
             () if name == STASH => {
                 let is_in = brought.is_in_stash(value, was.map(Vec::as_slice))?;
                 is_in.then_some(Planted::TrustedRef)

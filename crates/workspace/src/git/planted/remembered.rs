@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_tree::VaultPath;
 
-use super::held_refs::{Names, STASH, held};
+use super::held_refs::{Names, held};
 use crate::error::Result;
-use crate::git::index::Index;
-use crate::git::merge::{Brought, Judge, Staged, Surroundings};
+use crate::git::merge::{Brought, Judge, Surroundings};
 use crate::git::repository::{Refs, State, common, is_repository};
 
 /// The repositories that were looked at.
@@ -21,7 +20,7 @@ pub(super) struct Looks<'a> {
 pub(super) struct Look<'a> {
     pub(super) brought: Brought<'a>,
     /// The host has none.
-    is_new: bool,
+    pub(super) is_new: bool,
     /// Its refs that stay.
     pub(super) held: Names,
 }
@@ -48,72 +47,17 @@ impl<'a> Looks<'a> {
         let is_new = host.is_none();
         let top = host.unwrap_or(after).working_tree(at)?;
         let host = host.unwrap_or(main);
-        let around = Surroundings { host, folder: main, workspace: after, judge: self.judge };
+        let judge = self.judge;
+        let around = Surroundings { host, base: before, folder: main, workspace: after, judge };
         let brought = Brought::new(around, at, top)?;
         let (old, new) = (own_refs(before, at)?, own_refs(after, at)?);
-        let judged = (!is_new).then_some(&brought);
-        let held = held(at, (&old, &new), [before, after], judged)?;
+        let held = held(at, (&old, &new), [before, after], (&brought, is_new))?;
         self.all.insert(at.clone(), Look { brought, is_new, held });
         Ok(())
-    }
-
-    /// Whether anything of a new repository leads to files that something on the host runs or obeys.
-    pub(super) fn is_tainted(&self, at: &VaultPath) -> Result<bool> {
-        let Some(look) = self.all.get(at).filter(|look| look.is_new) else { return Ok(false) };
-        let [_, after, _] = self.states;
-        let brought = &look.brought;
-        for (name, value) in after.refs(at)? {
-            let is_in = match () {
-                () if value.starts_with(b"ref:") => false,
-                () if name == STASH => brought.is_in_stash(&value, None)?,
-                () => brought.is_in(&value, None)?,
-            };
-            if is_in {
-                return Ok(true);
-            }
-        }
-        let index = after.whole_index(at)?.unwrap_or_default();
-        let mut staged = Staged::default();
-        look.stage(&index, &[], &mut staged)?;
-        if !staged.left.is_empty() {
-            return Ok(true);
-        }
-        let mut files = Vec::new();
-        let entry = after.tree.get(at)?;
-        let Some(directory) = entry.as_ref().and_then(|entry| entry.directory()) else {
-            return Ok(false);
-        };
-        for entry in after.tree.list(directory)? {
-            let path = at.join(&entry.name);
-            match entry.directory() {
-                Some(logs) if entry.name == b"logs" => {
-                    after.tree.walk(&path, logs, &mut |path, entry| {
-                        if entry.directory().is_none() {
-                            files.push(path.clone());
-                        }
-                        Ok(())
-                    })?
-                }
-                Some(_) => {}
-                None if entry.name == b"index" => {}
-                None => files.push(path),
-            }
-        }
-        for path in files {
-            if look.leads_to_some(&path, after)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 
 impl Look<'_> {
-    /// Whether its parts are looked at one by one: a repository that is new is looked at as a whole.
-    pub(super) fn is_judged(&self) -> bool {
-        !self.is_new
-    }
-
     /// Whether a file names a commit that brings what something on the host runs or obeys. Lines start with what they name; those of logs
     /// with what a ref was and what it became.
     pub(super) fn leads_to_some(&self, path: &VaultPath, after: State<'_>) -> Result<bool> {
@@ -162,14 +106,6 @@ impl Look<'_> {
             }
         }
         Ok(false)
-    }
-
-    /// Adds what an index has of such files, and none of some others.
-    pub(super) fn stage(&self, index: &Index, others: &[Index], all: &mut Staged) -> Result<()> {
-        let Staged { left, taken } = self.brought.staged(index, others)?;
-        all.left.extend(left);
-        all.taken.extend(taken);
-        Ok(())
     }
 }
 

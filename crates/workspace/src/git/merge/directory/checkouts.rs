@@ -72,7 +72,9 @@ impl Taking<'_, '_> {
         for checkout in checkouts.iter_mut().filter(|checkout| checkout.is_changed()) {
             checkout.flaw = checkout_flaw(&both, checkout)?;
             checkout.left_out = self.left_out(checkout)?;
-            checkout.take &= checkout.flaw.is_none() && checkout.left_out.is_none();
+            checkout.take &= checkout.flaw.is_none()
+                && checkout.left_out.is_none()
+                && !self.held.trusted.contains(&checkout.at);
         }
         let given = self.given(repository)?;
         // What is taken back goes by where refs are, not by what they hold.
@@ -228,7 +230,10 @@ impl Taking<'_, '_> {
         }
         let event = GitEvent::CheckoutStayed(self.why_it_stays(checkout)?);
         self.note(repository, event, name.clone(), from, other.commit.as_deref());
-        let way = self.way_to_switched(checkout, refs)?;
+        let way = match self.way_with_left_out(checkout)? {
+            Some(way) => Some(way),
+            None => self.way_to_switched(checkout, refs)?,
+        };
         self.report.notes.last_mut().expect("a note was just added").way = way;
         // A commit that no branch has would be out of reach. What something in progress made belongs to that.
         let detached = other.branch().is_none() && other.commit != base.commit && !other.busy;
