@@ -1,5 +1,8 @@
 //! Files that a commit, or an index, brings to whoever checks it out.
 
+mod indexes;
+mod trees;
+
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +10,14 @@ use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::Symlinks;
 
 use super::ancestry::{headers, history};
-use super::store::{Kind, Store, hex};
+use super::store::{Kind, Store};
 use crate::error::Result;
-use crate::git::index::{Index, IndexEntry};
-use crate::git::index_trees::index_trees;
+use crate::git::index::Index;
 use crate::git::repository::{Refs, State, is_repository, resolve};
+use trees::{Item, is_named, items, looks_like_repository, tree_of};
 
 /// More entries of trees, and more commits, are not looked at.
 const MOST: usize = 100_000;
-/// Longer chains of tags are none.
-const MOST_TAGS: usize = 8;
 const TREE: u32 = 0o40_000;
 const LINK: u32 = 0o120_000;
 const PROGRAM: u32 = 0o100_755;
@@ -89,14 +90,6 @@ enum Look {
     Found,
 }
 
-/// The entry of a tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Item {
-    mode: u32,
-    name: Vec<u8>,
-    id: Vec<u8>,
-}
-
 impl<'a> Brought<'a> {
     pub(crate) fn new(
         around: Surroundings<'a>,
@@ -150,7 +143,7 @@ impl<'a> Brought<'a> {
         let near = [before.map(<[u8]>::to_vec), head];
         let mut bases = Vec::new();
         for commit in near.iter().flatten() {
-            bases.extend(tree_of(&self.host, commit)?);
+            bases.extend(tree_of(&|id| self.host.read(id), commit)?);
         }
         let followed = self.is_loose(Some(commit))?;
         if matches!(self.compare(&tree, &bases, followed)?, Look::Nothing) {
@@ -158,7 +151,7 @@ impl<'a> Brought<'a> {
         }
         let mut bases = Vec::new();
         for commit in self.came_from(commit)?.iter().map(Vec::as_slice).chain(before) {
-            bases.extend(tree_of(&self.host, commit)?);
+            bases.extend(tree_of(&|id| self.host.read(id), commit)?);
         }
         Ok(matches!(self.compare(&tree, &bases, followed)?, Look::Found))
     }
@@ -186,57 +179,16 @@ impl<'a> Brought<'a> {
         Ok(false)
     }
 
-    /// The files of an index that count and that none of some others has: git puts them into the working tree when it is asked to take
-    /// changes back.
-    pub(crate) fn staged(&self, index: &Index, others: &[Index]) -> Result<Staged> {
-        let (mut staged, mut links) = (Staged::default(), Symlinks::new());
-        for (key, entry) in index {
-            let same =
-                |other: &IndexEntry| (&other.object, other.mode) == (&entry.object, entry.mode);
-            if others.iter().any(|other| other.get(key).is_some_and(same)) {
-                continue;
-            }
-            let names = key.0.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
-            let path = names.fold(VaultPath::top(), |path, name| path.join(name));
-            let full = self.full(&path);
-            if self.around.judge.takes(&full) {
-                staged.taken.push(full.clone());
-            }
-            let item = |entry: &IndexEntry| Item {
-                mode: entry.mode,
-                name: Vec::new(),
-                id: hex(&entry.object),
-            };
-            let old: Vec<Item> = others.iter().filter_map(|it| it.get(key)).map(item).collect();
-            let (new, old): (_, Vec<&Item>) = (item(entry), old.iter().collect());
-            let is_left = match entry.mode {
-                // A directory that a sparse checkout leaves out.
-                TREE => matches!(self.compare(&new.id, &[], false)?, Look::Found),
-                _ => self.brings(&path, Some(&new), &old, &mut links)?,
-            };
-            if is_left {
-                staged.left.insert(full);
-            }
-        }
-        if self.around.judge.leads_astray(&links) {
-            staged.left.extend(links.into_keys());
-        }
-        Ok(staged)
-    }
-
-    /// An object that the folder will have: its own, or that of the workspace.
+    /// An object that the folder will have: its own, or that of the workspace, if that is what its name says.
     fn read(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
         match self.host.read(id)? {
             Some(found) => Ok(Some(found)),
-            None => self.workspace.read(id),
+            None => Ok(self.workspace.read(id)?.filter(|found| is_named(id, found))),
         }
     }
 
     fn tree_of(&self, id: &[u8]) -> Result<Option<Vec<u8>>> {
-        match tree_of(&self.host, id)? {
-            Some(tree) => Ok(Some(tree)),
-            None => tree_of(&self.workspace, id),
-        }
+        tree_of(&|id| self.read(id), id)
     }
 
     /// The newest commits that the host has refs for and that another one came from.
@@ -297,7 +249,7 @@ impl<'a> Brought<'a> {
             let mut known = Vec::new();
             for base in &bases {
                 // One that cannot be read is as good as none.
-                known.extend(items(&self.host, Some(base))?);
+                known.extend(items(&|id| self.host.read(id), Some(base))?);
             }
             // Git takes a directory for a repository that looks like one, and obeys its settings.
             if looks_like_repository(&new)
@@ -362,16 +314,16 @@ impl<'a> Brought<'a> {
         old: &[&Item],
         links: &mut Symlinks,
     ) -> Result<bool> {
-        if let Some(new) = new
-            && self.is_listed(path, new)?
-        {
-            return Ok(false);
-        }
         let full = self.full(path);
         let is_link = new.iter().chain(old).any(|item| item.mode == LINK);
         let counts = self.around.judge.counts(&full, is_link);
         let is_new_link = new.is_some_and(|item| item.mode == LINK);
         if !counts && !is_new_link {
+            return Ok(false);
+        }
+        if let Some(new) = new
+            && self.is_listed(path, new)?
+        {
             return Ok(false);
         }
         let content = match new {
@@ -443,34 +395,6 @@ impl<'a> Brought<'a> {
         Ok(workspace.tree.get(full)?.is_none() || is_same(workspace, full)?)
     }
 
-    /// Whether the host's index has a file as it is.
-    fn is_listed(&self, path: &VaultPath, item: &Item) -> Result<bool> {
-        let key = (path.names().join(&b'/'), 0);
-        let is_same = |entry: &IndexEntry| entry.mode == item.mode && hex(&entry.object) == item.id;
-        Ok(self.indexes()?.iter().any(|index| index.get(&key).is_some_and(is_same)))
-    }
-
-    /// Whether the host's index has a directory as it is: where objects cannot be read, such as those that are borrowed or in a large pack,
-    /// that is what is known of them.
-    fn is_checked_out(&self, path: &VaultPath, tree: &[u8]) -> Result<bool> {
-        if self.index_trees.get().is_none() {
-            let trees = self.indexes()?.iter().flat_map(index_trees);
-            let trees = trees.map(|(path, id)| (path, hex(&id))).collect();
-            self.index_trees.get_or_init(|| trees);
-        }
-        let key = (path.names().join(&b'/'), tree.to_vec());
-        Ok(self.index_trees.get().is_some_and(|trees| trees.contains(&key)))
-    }
-
-    fn indexes(&self) -> Result<&[Index]> {
-        if let Some(indexes) = self.indexes.get() {
-            return Ok(indexes);
-        }
-        let Surroundings { host, base, .. } = self.around;
-        let indexes = [host.whole_index(&self.at)?, base.whole_index(&self.at)?];
-        Ok(self.indexes.get_or_init(|| indexes.into_iter().flatten().collect()))
-    }
-
     /// Whether an object is there for the folder. Where that cannot be told, it is.
     fn is_there(&self, id: &[u8]) -> Result<bool> {
         Ok(self.host.has(id)?
@@ -498,70 +422,6 @@ impl<'a> Brought<'a> {
     }
 
     fn items(&self, id: Option<&[u8]>) -> Result<Option<Vec<Item>>> {
-        match items(&self.host, id)? {
-            Some(items) => Ok(Some(items)),
-            None => items(&self.workspace, id),
-        }
-    }
-}
-
-fn looks_like_repository(items: &[Item]) -> bool {
-    let has = |name: &[u8]| items.iter().any(|item| item.name.eq_ignore_ascii_case(name));
-    has(b"HEAD") && has(b"config") && (has(b"objects") || has(b"refs"))
-}
-
-/// The tree of a commit, or of what a tag names.
-fn tree_of(store: &Store<'_>, id: &[u8]) -> Result<Option<Vec<u8>>> {
-    let mut id = id.to_vec();
-    for _ in 0..MOST_TAGS {
-        let next = match store.read(&id)? {
-            Some((Kind::Tree, _)) => return Ok(Some(id)),
-            Some((Kind::Commit, bytes)) => {
-                return Ok(headers(&bytes, b"tree ").into_iter().next());
-            }
-            Some((Kind::Tag, bytes)) => headers(&bytes, b"object ").into_iter().next(),
-            _ => None,
-        };
-        let Some(next) = next else { return Ok(None) };
-        id = next;
-    }
-    Ok(None)
-}
-
-/// What is in a tree; nothing where it cannot be read. No tree at all is an empty one.
-fn items(store: &Store<'_>, id: Option<&[u8]>) -> Result<Option<Vec<Item>>> {
-    let Some(id) = id else { return Ok(Some(Vec::new())) };
-    Ok(match store.read(id)? {
-        Some((Kind::Tree, bytes)) => parsed(&bytes, id.len() / 2),
-        _ => None,
-    })
-}
-
-fn parsed(mut bytes: &[u8], width: usize) -> Option<Vec<Item>> {
-    let mut items = Vec::new();
-    while !bytes.is_empty() {
-        let end = bytes.iter().position(|byte| *byte == 0)?;
-        let space = bytes[..end].iter().position(|byte| *byte == b' ')?;
-        let mode = u32::from_str_radix(std::str::from_utf8(&bytes[..space]).ok()?, 8).ok()?;
-        let (name, id) = (bytes[space + 1..end].to_vec(), bytes.get(end + 1..end + 1 + width)?);
-        items.push(Item { mode, name, id: hex(id) });
-        bytes = &bytes[end + 1 + width..];
-    }
-    Some(items)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trees_are_read_whole_or_not_at_all() {
-        let id = [7; 20];
-        let tree = [b"100644 a\0".as_slice(), &id, b"40000 d\0", &id].concat();
-        let items = parsed(&tree, 20).unwrap();
-        let seen: Vec<_> = items.iter().map(|item| (item.mode, item.name.as_slice())).collect();
-        assert_eq!(seen, [(0o100_644, b"a".as_slice()), (TREE, b"d")]);
-        assert_eq!(parsed(&tree[..tree.len() - 1], 20), None);
-        assert_eq!(parsed(b"rubbish", 20), None);
+        items(&|id| self.read(id), id)
     }
 }
