@@ -28,7 +28,8 @@ fn leads_nowhere(scene: &Scene, script: &str) -> String {
     assert_eq!(scene.host("cat came"), scene.work("cat came"), "{script}");
     let files = scene.host(FILES);
     assert!(!files.contains("envrc"), "{script}\n{said}\n{files}");
-    scene.host("for at in . lib wt nested; do test ! -e $at/.git || (cd $at; git checkout -q . 2>/dev/null || :; git reset -q --hard 2>/dev/null || :); test ! -e $at/.envrc; done");
+    scene.host("test ! -e .gitmodules || git submodule --quiet update 2>/dev/null || :
+        for at in . lib wt nested; do test ! -e $at/.git || (cd $at; git checkout -q . 2>/dev/null || :; git reset -q --hard 2>/dev/null || :); test ! -e $at/.envrc; done");
     said
 }
 
@@ -96,6 +97,22 @@ fn a_branch_comes_with_what_somebody_takes() {
         scene.host("git log -1 --format=%s; git ls-files .envrc; cat .envrc"),
         "evil\n.envrc\nevil\n"
     );
+    // In a further working tree as well.
+    let scene = project(
+        Who::Me,
+        "git init -q ../main; cd ../main; echo one > a; git add a; git commit -qm first; git worktree add -q -b side ../project",
+    );
+    scene.work(EVIL);
+    assert!(scene.done(&["commit"]).contains(SWITCHING));
+    assert_eq!(
+        scene.host("git log -1 --format=%s --all; ls -A .envrc 2>/dev/null || :"),
+        "first\n"
+    );
+    scene.done(&["commit", "--take", ".envrc"]);
+    assert_eq!(
+        scene.host("git log -1 --format=%s; git status --porcelain; cat .envrc"),
+        "evil\nevil\n"
+    );
     // What somebody takes is what they see.
     let scene = project(Who::Me, HISTORY);
     scene.work(&format!("{EVIL}; echo fine > .envrc"));
@@ -155,6 +172,20 @@ fn checkouts_below_a_folder_lead_to_no_trusted_file() {
         ] {
             let scene = project(Who::Me, make);
             leads_nowhere(&scene, &format!("cd {at}; {script}"));
+        }
+        if at == "lib" {
+            let scene = project(Who::Me, make);
+            leads_nowhere(
+                &scene,
+                &format!("cd lib; {EVIL}; cd ..; git add lib; git commit -qm moved"),
+            );
+            let scene = project(Who::Me, make);
+            leads_nowhere(
+                &scene,
+                &format!(
+                    "cd lib; {EVIL}; git reset -q --hard HEAD~1; cd ..; git update-index --cacheinfo 160000,$(git -C lib rev-parse 'HEAD@{{1}}'),lib"
+                ),
+            );
         }
         // Ordinary work comes.
         let scene = project(Who::Me, make);

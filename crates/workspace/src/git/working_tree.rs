@@ -13,7 +13,8 @@ impl State<'_> {
     /// Where the files are that a repository, or what belongs to a further working tree, is about. Nothing where the vault does not tell.
     pub(crate) fn working_tree(&self, at: &VaultPath) -> Result<Option<VaultPath>> {
         let first = VaultPath::top();
-        if *at == self.repository_at(&first)? {
+        let own = self.repository_at(&first)?;
+        if *at == own || *at == common(&own) {
             return Ok(Some(first));
         }
         let shared = common(at);
@@ -51,7 +52,7 @@ impl State<'_> {
 }
 
 /// A relative path as seen from a directory; nothing where it leads out of the vault.
-fn below(at: &VaultPath, path: &str) -> Option<VaultPath> {
+pub(super) fn below(at: &VaultPath, path: &str) -> Option<VaultPath> {
     let mut names = at.names().to_vec();
     for part in path.split('/') {
         match part {

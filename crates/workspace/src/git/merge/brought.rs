@@ -1,6 +1,7 @@
 //! Files that a commit, or an index, brings to whoever checks it out.
 
 mod indexes;
+mod modules;
 mod trees;
 
 use std::cell::{OnceCell, RefCell};
@@ -21,6 +22,7 @@ const MOST: usize = 100_000;
 const TREE: u32 = 0o40_000;
 const LINK: u32 = 0o120_000;
 const PROGRAM: u32 = 0o100_755;
+const MODULE: u32 = 0o160_000;
 
 /// Tells what something on the host runs or obeys by itself.
 pub trait Judge {
@@ -57,6 +59,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) folder: State<'a>,
     pub(crate) workspace: State<'a>,
     pub(crate) judge: &'a dyn Judge,
+    /// How many repositories are around it that were looked at on the way.
+    pub(crate) depth: usize,
 }
 
 /// A repository on the host and in a workspace.
@@ -318,13 +322,17 @@ impl<'a> Brought<'a> {
         let is_link = new.iter().chain(old).any(|item| item.mode == LINK);
         let counts = self.around.judge.counts(&full, is_link);
         let is_new_link = new.is_some_and(|item| item.mode == LINK);
-        if !counts && !is_new_link {
+        let is_module = new.is_some_and(|item| item.mode == MODULE);
+        if !counts && !is_new_link && !is_module {
             return Ok(false);
         }
         if let Some(new) = new
             && self.is_listed(path, new)?
         {
             return Ok(false);
+        }
+        if let Some(new) = new.filter(|_| is_module) {
+            return Ok(counts || self.is_in_module((path, &full), &new.id)?);
         }
         let content = match new {
             None => None,

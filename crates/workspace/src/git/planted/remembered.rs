@@ -47,8 +47,9 @@ impl<'a> Looks<'a> {
         let is_new = host.is_none();
         let top = host.unwrap_or(after).working_tree(at)?;
         let host = host.unwrap_or(main);
-        let judge = self.judge;
-        let around = Surroundings { host, base: before, folder: main, workspace: after, judge };
+        let (judge, depth) = (self.judge, 0);
+        let (base, folder, workspace) = (before, main, after);
+        let around = Surroundings { host, base, folder, workspace, judge, depth };
         let brought = Brought::new(around, at, top)?;
         let (old, new) = (own_refs(before, at)?, own_refs(after, at)?);
         let held = held(at, (&old, &new), [before, after], (&brought, is_new))?;
