@@ -90,7 +90,7 @@ fn a_branch_comes_with_what_somebody_takes() {
         scene.host("git log -1 --format=%s other; git status --porcelain; cat CLAUDE.md"),
         "version\nedited\n"
     );
-    scene.work(&format!("{EVIL}"));
+    scene.work(EVIL);
     assert!(scene.done(&["commit", "--dry-run"]).contains(SWITCHING));
     scene.done(&["commit", "--take", ".envrc"]);
     assert_eq!(
@@ -276,6 +276,10 @@ fn new_submodules_lead_to_no_trusted_file() {
         git -c protocol.file.allow=always submodule --quiet add \"file://$PWD/store.git\" lib; git commit -qm lib
         git submodule --quiet deinit -f lib; rm -rf .git/modules");
     let scene = project(Who::Me, &make);
-    leads_nowhere(&scene, "git -c protocol.file.allow=always submodule --quiet update --init");
-    scene.host("test ! -e .git/modules/lib/HEAD");
+    scene.work("git -c protocol.file.allow=always submodule --quiet update --init; test -e lib/.envrc; echo ok > came");
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("stays"), "{said}");
+    scene.host(
+        "test -e came; test ! -e lib/.git; test ! -e lib/.envrc; test ! -e .git/modules/lib/HEAD",
+    );
 }
