@@ -165,6 +165,9 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::TrustedRef) => {
             "switching to it brings files that this machine would run or obey"
         }
+        HeldReason::Git(Planted::TrustedRepository) => {
+            "its commits or its index have files that this machine would run or obey, or cannot be read"
+        }
         HeldReason::Git(Planted::RemoteRef) => {
             "only a fetch on this machine says what a remote has"
         }

@@ -1,0 +1,105 @@
+//! The names that git would give the directories of an index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::index::Index;
+
+/// The mode of a directory, as a number and as a tree has it.
+const DIRECTORY: u32 = 0o40_000;
+
+/// The id of each directory by its path, as bytes, that git would store for an index; nothing for one with unmerged files, and for ids that are
+/// not those of the usual format.
+pub(super) fn index_trees(index: &Index) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let is_usual = |((_, stage), entry): (&(Vec<u8>, u8), &_)| *stage == 0 && has_usual_id(entry);
+    if !index.iter().all(is_usual) {
+        return BTreeMap::new();
+    }
+    let mut holders: BTreeMap<Vec<u8>, BTreeSet<Named>> =
+        BTreeMap::from([(Vec::new(), BTreeSet::new())]);
+    let mut trees = BTreeMap::new();
+    for ((path, _), entry) in index.iter().filter(|(_, entry)| !entry.announced) {
+        // A directory that a sparse checkout leaves out ends with a slash.
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        if entry.mode == DIRECTORY {
+            trees.insert(path.to_vec(), entry.object.clone());
+        }
+        holders.entry(above(path).to_vec()).or_default().insert(Named::new(
+            path,
+            entry.mode,
+            &entry.object,
+        ));
+        for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            holders.entry(path[..at].to_vec()).or_default();
+        }
+    }
+    // Those in others first.
+    let mut order: Vec<Vec<u8>> = holders.keys().cloned().collect();
+    order.sort_by_key(|path| std::cmp::Reverse(path.iter().filter(|byte| **byte == b'/').count()));
+    for path in order.into_iter().filter(|path| !path.is_empty()) {
+        let id = id_of(&holders[&path]);
+        let named = Named::new(&path, DIRECTORY, &id);
+        holders.entry(above(&path).to_vec()).or_default().insert(named);
+        trees.insert(path, id);
+    }
+    trees.insert(Vec::new(), id_of(&holders[&Vec::new()]));
+    trees
+}
+
+fn has_usual_id(entry: &super::index::IndexEntry) -> bool {
+    entry.object.len() == 20
+}
+
+/// An entry of a tree. Git sorts directories as if a slash were behind their names.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    key: Vec<u8>,
+    text: Vec<u8>,
+}
+
+impl Named {
+    fn new(path: &[u8], mode: u32, id: &[u8]) -> Self {
+        let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let name = &path[start..];
+        let text = [format!("{mode:o} ").as_bytes(), name, b"\0", id].concat();
+        let slash: &[u8] = if mode == DIRECTORY { b"/" } else { b"" };
+        Self { key: [name, slash].concat(), text }
+    }
+}
+
+fn above(path: &[u8]) -> &[u8] {
+    path.iter().rposition(|byte| *byte == b'/').map_or(b"", |at| &path[..at])
+}
+
+fn id_of(entries: &BTreeSet<Named>) -> Vec<u8> {
+    let content: Vec<u8> = entries.iter().flat_map(|entry| entry.text.iter().copied()).collect();
+    let mut sum = sha1_smol::Sha1::from(format!("tree {}\0", content.len()));
+    sum.update(&content);
+    sum.digest().bytes().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::git::index::parse;
+    use crate::git::merge::hex;
+
+    /// Names whose order depends on what is a directory.
+    #[test]
+    fn directories_have_the_names_that_git_gives_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = "git init -q .; mkdir -p a/b 'a.d' a-/x; echo 1 > a/b/c; echo 2 > a.c; echo 3 > a.d/e; echo 4 > a-/x/y; echo 5 > a0; ln -s a0 l
+            git add -A; git write-tree; for d in a a/b a.d a- a-/x; do git rev-parse $(git write-tree):$d; done";
+        let mut command = Command::new("sh");
+        command.args(["-euc", script]).current_dir(dir.path()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", dir.path());
+        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let index = parse(&std::fs::read(dir.path().join(".git/index")).unwrap()).unwrap();
+        let trees = index_trees(&index);
+        let names = ["", "a", "a/b", "a.d", "a-", "a-/x"];
+        let found = names.map(|name| String::from_utf8(hex(&trees[name.as_bytes()])).unwrap());
+        assert_eq!(found.join("\n"), said.trim());
+        assert_eq!(trees.len(), names.len());
+    }
+}
