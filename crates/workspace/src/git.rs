@@ -14,7 +14,6 @@ mod host_settings;
 mod identity;
 mod in_use;
 mod index;
-mod index_trees;
 mod marks;
 mod merge;
 mod moved;

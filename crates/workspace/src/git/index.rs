@@ -1,6 +1,7 @@
 //! Reading git's index: which files it knows, and as what.
 
 mod cached_tree;
+mod trees;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,7 @@ use offshoot_vault::Vault;
 use super::names::within_repository;
 use super::object_hash::ObjectHash;
 use super::repository::State;
+pub(super) use trees::index_trees;
 
 /// Whether git was told to take a file for unchanged, and whether it is not to be in the working tree.
 pub(crate) type Marked = (bool, bool);

@@ -15,7 +15,7 @@ use super::store::{Kind, Store};
 use crate::error::Result;
 use crate::git::index::Index;
 use crate::git::repository::{Refs, State, is_repository, resolve};
-use trees::{Item, is_named, items, looks_like_repository, tree_of};
+use trees::{Item, items, looks_like_repository, tree_of};
 
 /// More entries of trees, and more commits, are not looked at.
 const MOST: usize = 100_000;
@@ -185,11 +185,11 @@ impl<'a> Brought<'a> {
         Ok(false)
     }
 
-    /// An object that the folder will have: its own, or that of the workspace, if that is what its name says.
+    /// An object that the folder will have: its own, or that of the workspace.
     fn read(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
         match self.host.read(id)? {
             Some(found) => Ok(Some(found)),
-            None => Ok(self.workspace.read(id)?.filter(|found| is_named(id, found))),
+            None => self.workspace.read(id),
         }
     }
 

@@ -7,8 +7,8 @@ use super::super::store::hex;
 use super::trees::Item;
 use super::{Brought, Look, Staged, Surroundings, TREE};
 use crate::error::Result;
+use crate::git::index::index_trees;
 use crate::git::index::{Index, IndexEntry};
-use crate::git::index_trees::index_trees;
 
 impl Brought<'_> {
     /// The files of an index that count and that none of some others has: git puts them into the working tree when it is asked to take

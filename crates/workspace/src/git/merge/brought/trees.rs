@@ -18,19 +18,6 @@ pub(super) struct Item {
 /// Reads an object.
 pub(super) type Read<'r> = &'r dyn Fn(&[u8]) -> Result<Option<(Kind, Vec<u8>)>>;
 
-/// Whether an object is the one that its name says, as far as the format of the name is the usual one.
-pub(super) fn is_named(id: &[u8], (kind, bytes): &(Kind, Vec<u8>)) -> bool {
-    let kind = match kind {
-        Kind::Commit => "commit",
-        Kind::Tree => "tree",
-        Kind::Blob => "blob",
-        Kind::Tag => "tag",
-    };
-    let mut sum = sha1_smol::Sha1::from(format!("{kind} {}\0", bytes.len()));
-    sum.update(bytes);
-    id.len() != 40 || hex(&sum.digest().bytes()).eq_ignore_ascii_case(id)
-}
-
 pub(super) fn looks_like_repository(items: &[Item]) -> bool {
     let has = |name: &[u8]| items.iter().any(|item| item.name.eq_ignore_ascii_case(name));
     has(b"HEAD") && has(b"config") && (has(b"objects") || has(b"refs"))

@@ -2,24 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::index::Index;
+use super::Index;
+use crate::git::object_hash::ObjectHash;
 
 /// The mode of a directory, as a number and as a tree has it.
 const DIRECTORY: u32 = 0o40_000;
 
-/// The id of each directory by its path, as bytes, that git would store for an index; nothing for one with unmerged files, and for ids that are
-/// not those of the usual format.
-pub(super) fn index_trees(index: &Index) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let is_usual = |((_, stage), entry): (&(Vec<u8>, u8), &_)| *stage == 0 && has_usual_id(entry);
-    if !index.iter().all(is_usual) {
-        return BTreeMap::new();
-    }
+/// The id of each directory by its path, as bytes, that git would store for an index. Nothing for those that have unmerged files, or ones that are
+/// only announced.
+pub(in crate::git) fn index_trees(index: &Index) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut holders: BTreeMap<Vec<u8>, BTreeSet<Named>> =
         BTreeMap::from([(Vec::new(), BTreeSet::new())]);
-    let mut trees = BTreeMap::new();
-    for ((path, _), entry) in index.iter().filter(|(_, entry)| !entry.announced) {
+    let (mut trees, mut unknown) = (BTreeMap::new(), BTreeSet::new());
+    for ((path, stage), entry) in index {
         // A directory that a sparse checkout leaves out ends with a slash.
         let path = path.strip_suffix(b"/").unwrap_or(path);
+        if *stage != 0 || entry.announced {
+            unknown.insert(above(path).to_vec());
+        }
         if entry.mode == DIRECTORY {
             trees.insert(path.to_vec(), entry.object.clone());
         }
@@ -32,21 +32,24 @@ pub(super) fn index_trees(index: &Index) -> BTreeMap<Vec<u8>, Vec<u8>> {
             holders.entry(path[..at].to_vec()).or_default();
         }
     }
-    // Those in others first.
+    let width = index.values().next().map_or(0, |entry| entry.object.len());
+    // Those in others first, and the top last.
     let mut order: Vec<Vec<u8>> = holders.keys().cloned().collect();
-    order.sort_by_key(|path| std::cmp::Reverse(path.iter().filter(|byte| **byte == b'/').count()));
-    for path in order.into_iter().filter(|path| !path.is_empty()) {
-        let id = id_of(&holders[&path]);
-        let named = Named::new(&path, DIRECTORY, &id);
-        holders.entry(above(&path).to_vec()).or_default().insert(named);
-        trees.insert(path, id);
+    let depth = |path: &Vec<u8>| path.iter().filter(|byte| **byte == b'/').count();
+    order.sort_by_key(|path| std::cmp::Reverse((!path.is_empty(), depth(path))));
+    for path in order {
+        match id_of(&holders[&path], width).filter(|_| !unknown.contains(&path)) {
+            Some(id) => {
+                if !path.is_empty() {
+                    let named = Named::new(&path, DIRECTORY, &id);
+                    holders.entry(above(&path).to_vec()).or_default().insert(named);
+                }
+                trees.insert(path, id);
+            }
+            None => drop(unknown.insert(above(&path).to_vec())),
+        }
     }
-    trees.insert(Vec::new(), id_of(&holders[&Vec::new()]));
     trees
-}
-
-fn has_usual_id(entry: &super::index::IndexEntry) -> bool {
-    entry.object.len() == 20
 }
 
 /// An entry of a tree. Git sorts directories as if a slash were behind their names.
@@ -70,11 +73,12 @@ fn above(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(b"", |at| &path[..at])
 }
 
-fn id_of(entries: &BTreeSet<Named>) -> Vec<u8> {
+fn id_of(entries: &BTreeSet<Named>, width: usize) -> Option<Vec<u8>> {
     let content: Vec<u8> = entries.iter().flat_map(|entry| entry.text.iter().copied()).collect();
-    let mut sum = sha1_smol::Sha1::from(format!("tree {}\0", content.len()));
-    sum.update(&content);
-    sum.digest().bytes().to_vec()
+    let mut hash = ObjectHash::of_width(width)?;
+    hash.update(format!("tree {}\0", content.len()).as_bytes());
+    hash.update(&content);
+    Some(hash.finish())
 }
 
 #[cfg(test)]
