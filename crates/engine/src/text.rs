@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use offshoot_text::characters::is_direction_mark;
+pub use offshoot_text::characters::is_invisible;
 pub use offshoot_tree::display_bytes;
 pub use terminal::{Passes, TerminalText};
 

@@ -77,7 +77,8 @@ fn the_exit_code_counts_what_is_held_back() {
     let place = demo_vault();
     let code = |arguments: &[&str]| place.run(arguments).status.code();
     for json in [&[][..], &["--json"]] {
-        let diff = |paths: &[&str]| code(&[&["diff", "--exit-code", "-w", "fix"], json, paths].concat());
+        let diff =
+            |paths: &[&str]| code(&[&["diff", "--exit-code", "-w", "fix"], json, paths].concat());
         assert_eq!(diff(&[]), Some(0));
         place.ok_with(["fs", "write", "/.gitignore", "-w", "fix"], b"out\n");
         place.ok(["commit", "-w", "fix"]);

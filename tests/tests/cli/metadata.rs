@@ -105,13 +105,16 @@ fn attributes_that_overlays_obey_stay_in_the_workspace() {
     assert!(said.contains("stays: 1 file (extended attributes that an overlay"), "{said}");
     let document = place.json(&["commit", "-w", "fix"]);
     let held = document["held"].as_array().unwrap().iter();
-    let held: Vec<_> = held.filter(|it| it["reason"] == "attributes").map(|it| &it["path"]).collect();
+    let held: Vec<_> =
+        held.filter(|it| it["reason"] == "attributes").map(|it| &it["path"]).collect();
     assert!(held.contains(&&json!("/own")) && held.contains(&&json!("/plain")), "{document}");
     let names = |path: &str| {
         let mut list = vec![0; 1024];
         let length = listxattr(place.project().join(path), list.as_mut_slice()).unwrap();
-        let names = list[..length].split(|byte| *byte == 0).filter(|name| name.starts_with(b"user."));
-        let mut names: Vec<_> = names.map(|name| String::from_utf8(name.to_vec()).unwrap()).collect();
+        let names =
+            list[..length].split(|byte| *byte == 0).filter(|name| name.starts_with(b"user."));
+        let mut names: Vec<_> =
+            names.map(|name| String::from_utf8(name.to_vec()).unwrap()).collect();
         names.sort();
         names
     };

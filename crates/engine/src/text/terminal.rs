@@ -278,7 +278,8 @@ mod tests {
 
     #[test]
     fn however_it_is_cut_it_comes_out_the_same() {
-        let text = "a\u{200b}b\x1b[31mb\x1b[2Jc\r\nd\u{202e}e\u{9b}f日\u{fe0f}\x1b]0;t\x07\x1b".as_bytes();
+        let text =
+            "a\u{200b}b\x1b[31mb\x1b[2Jc\r\nd\u{202e}e\u{9b}f日\u{fe0f}\x1b]0;t\x07\x1b".as_bytes();
         for passes in [Passes::Nothing, Passes::Colours, Passes::Line] {
             let whole = through(passes, text);
             for first in 0..=text.len() {

@@ -112,7 +112,9 @@ fn compiled_code_beside_sources_stays_and_is_told_together() {
     let unchecked = "printf '\\363\\r\\r\\n\\001\\0\\0\\0' >pkg/__pycache__/app.cpython-313.pyc";
     run(
         &place,
-        &format!("{unchecked}; echo evil >>pkg/__pycache__/old.cpython-313.pyc; echo 1 >pkg/app.py"),
+        &format!(
+            "{unchecked}; echo evil >>pkg/__pycache__/old.cpython-313.pyc; echo 1 >pkg/app.py"
+        ),
     );
     let paths = ["/pkg/__pycache__/app.cpython-313.pyc", "/pkg/__pycache__/old.cpython-313.pyc"];
     let said = place.ok(["commit", "-w", "work"]);
@@ -126,7 +128,10 @@ fn compiled_code_beside_sources_stays_and_is_told_together() {
     // With others, those are named one by one as ever.
     run(&place, "echo evil >.envrc");
     let said = place.ok(["status", "-w", "work"]);
-    assert!(said.contains(line) && said.contains("1 file that something on this machine"), "{said}");
+    assert!(
+        said.contains(line) && said.contains("1 file that something on this machine"),
+        "{said}"
+    );
     place.ok(["commit", "-w", "work", "--take", "pkg/__pycache__"]);
     assert_eq!(read(&place, &paths[1][1..]), "mine\nevil\n");
     assert!(place.project().join(&paths[0][1..]).exists());

@@ -7,9 +7,9 @@ use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
 use offshoot_vault::{Binding, IGNORE_FILE, Vault, bound_path, is_staging};
 
 use super::held::HeldReason;
-use super::{attributes, modes};
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
+use super::{attributes, modes};
 use crate::error::Result;
 use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
