@@ -1,4 +1,4 @@
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use offshoot_profile::Profiles;
 use offshoot_protocol::Visibility;
@@ -104,6 +104,8 @@ fn settings_in_what_is_shown_are_covered_by_copies_without_credentials() {
         ("miniforge3/envs/x/.condarc", "channels:\n  - https://host/t/tk-0123-abcd/acme\n"),
         (".oh-my-zsh/custom/work.zsh", "alias g=git\nexport GH_TOKEN=secret\n"),
         (".oh-my-zsh/custom/plain.zsh", "alias g=git\n"),
+        // Of a version that a program of the search path leads to.
+        ("apps/node/versions/v1/etc/npmrc", &npmrc),
         (".local/share/pypoetry/config.toml", "[http-basic.acme]\npassword = \"secret\"\n"),
     ];
     settings.iter().for_each(|(path, text)| home.write(path, text));
@@ -113,7 +115,14 @@ fn settings_in_what_is_shown_are_covered_by_copies_without_credentials() {
         home.write(hidden, "[x]\npassword = \"secret\"\n");
     }
     home.write(".cargo/bin/cargo", "");
-    let viewer = home.viewer(&[("VIRTUAL_ENV", venv.to_str().unwrap())]);
+    home.write("programs/other", "");
+    let program = home.path("apps/node/versions/v1/bin/node");
+    home.write("apps/node/versions/v1/bin/node", "");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(&program, home.path("programs/node")).unwrap();
+    let programs = home.path("programs");
+    let variables = [("VIRTUAL_ENV", venv.to_str().unwrap()), ("PATH", programs.to_str().unwrap())];
+    let viewer = home.viewer(&variables);
     let sight = sight("workspace", &viewer);
     let copies: Vec<WrittenFile> = sight.copies().collect();
     for (path, text) in settings {
