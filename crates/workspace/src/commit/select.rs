@@ -1,5 +1,6 @@
 //! Which of a workspace's changes are committed, and why the others are not.
 
+mod attributes;
 mod build;
 mod decide;
 mod held;

@@ -7,9 +7,9 @@ use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
 use offshoot_vault::{Binding, IGNORE_FILE, Symlinks, Vault, bound_path, is_staging};
 
 use super::held::HeldReason;
-use super::modes;
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
+use super::{attributes, modes};
 use crate::error::Result;
 use crate::git::{
     Checkouts, Judge, Planted, Planting, Staged, State, TrackedPaths, common, git_directory,
@@ -128,6 +128,19 @@ impl<'d> Decider<'d> {
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
+        let decision = self.decide_on_content(change)?;
+        let (entry, reason) = match (&decision, change.after.as_deref()) {
+            (Decision::Take, Some(after)) => (after, HeldReason::Attributes),
+            (Decision::Instead(entry, reason), _) => (&**entry, *reason),
+            _ => return Ok(decision),
+        };
+        let Some(meta) = attributes::allowed(entry, change.before.as_deref()) else {
+            return Ok(decision);
+        };
+        Ok(Decision::Instead(Box::new(Entry { meta, ..entry.clone() }), reason))
+    }
+
+    fn decide_on_content(&mut self, change: &Change) -> Result<Decision> {
         let (path, selection) = (&change.path, self.selection);
         // A part of a git directory without the rest would be a broken repository, so it is asked for as a whole.
         let named = git_directory(path).unwrap_or_else(|| path.clone());
