@@ -26,6 +26,8 @@ mod git_export;
 mod git_home;
 #[path = "real/git_planted.rs"]
 mod git_planted;
+#[path = "real/git_remembered.rs"]
+mod git_remembered;
 #[path = "real/git_scene.rs"]
 mod git_scene;
 #[path = "real/git_stores.rs"]

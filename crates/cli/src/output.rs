@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FileType, Mode, OFlags};
 
-use offshoot_engine::text::{Passes, TerminalText, harmless};
+use offshoot_engine::text::{Passes, TerminalText, harmless, is_invisible};
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
 
@@ -337,13 +337,17 @@ pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
     ended
 }
 
-/// JSON for a terminal. Strings in it have control characters escaped already, but not those beyond ASCII, nor what turns text around.
+/// JSON for a terminal. Strings in it have control characters escaped already, but not those beyond ASCII, nor what turns text around or is not seen.
 fn escaped(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
+        let is_plain =
+            || !is_invisible(c) && harmless(c.encode_utf8(&mut [0; 4]).as_bytes()).starts_with(c);
         match c {
             '\n' | ' '..='~' => out.push(c),
-            c if harmless(c.encode_utf8(&mut [0; 4]).as_bytes()).starts_with(c) => out.push(c),
-            c => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c if is_plain() => out.push(c),
+            c => {
+                out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")))
+            }
         }
         out
     })

@@ -5,6 +5,8 @@ mod terminal;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use offshoot_text::characters::is_direction_mark;
+pub use offshoot_text::characters::is_invisible;
 pub use offshoot_tree::display_bytes;
 pub use terminal::{Passes, TerminalText};
 
@@ -33,9 +35,7 @@ fn shown(c: char) -> Option<String> {
         c if c.is_control() && (c as u32) < 0x20 => {
             Some(format!("^{}", char::from(c as u8 + 0x40)))
         }
-        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
-            Some(format!("<{:02x}>", c as u32))
-        }
+        c if c.is_control() || is_direction_mark(c) => Some(format!("<{:02x}>", c as u32)),
         _ => None,
     }
 }

@@ -27,6 +27,8 @@ struct Group {
     #[serde(default)]
     copy: Vec<String>,
     #[serde(default)]
+    check: Vec<String>,
+    #[serde(default)]
     tools: BTreeMap<String, Tool>,
     #[serde(default)]
     variable: Option<String>,
@@ -44,6 +46,8 @@ struct Tool {
     copy: Vec<String>,
     #[serde(default)]
     hide: Vec<String>,
+    #[serde(default)]
+    check: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +59,7 @@ struct Credentials {
     harmless: Vec<String>,
     references: Vec<String>,
     directories: Vec<String>,
+    kinds: BTreeMap<String, Vec<String>>,
     shapes: Vec<Shape>,
     files: Vec<NamesOfFile>,
 }
@@ -97,19 +102,22 @@ fn reads() -> Result<String, Box<dyn Error>> {
     let table: Table = toml::from_str(&fs::read_to_string(TABLE)?)?;
     let mut code = String::from("/// All groups.\npub(crate) const GROUPS: &[Group] = &[\n");
     for (name, group) in &table.groups {
-        let Group { about, show, copy, variable, everything, .. } = group;
+        let Group { about, show, copy, check, variable, everything, .. } = group;
         writeln!(
             code,
             "    Group {{ name: {name:?}, about: {about:?}, show: &{show:?}, copy: &{copy:?},"
         )?;
-        writeln!(code, "        variable: {variable:?}, everything: {everything}, tools: &[")?;
-        for (name, Tool { at, show, copy, hide }) in &group.tools {
+        writeln!(
+            code,
+            "        check: &{check:?}, variable: {variable:?}, everything: {everything}, tools: &["
+        )?;
+        for (name, Tool { at, show, copy, hide, check }) in &group.tools {
             if at.is_empty() {
                 return Err(format!("{TABLE}: {name} is nowhere").into());
             }
             writeln!(
                 code,
-                "            Tool {{ name: {name:?}, at: &{at:?}, show: &{show:?}, copy: &{copy:?}, hide: &{hide:?} }},"
+                "            Tool {{ name: {name:?}, at: &{at:?}, show: &{show:?}, copy: &{copy:?}, hide: &{hide:?}, check: &{check:?} }},"
             )?;
         }
         writeln!(code, "        ] }},")?;
@@ -120,8 +128,8 @@ fn reads() -> Result<String, Box<dyn Error>> {
 
 fn credentials() -> Result<String, Box<dyn Error>> {
     let table: Credentials = toml::from_str(&fs::read_to_string(CREDENTIALS)?)?;
-    let Credentials { names, parts, likely, harmless, references, directories, shapes, files } =
-        &table;
+    let Credentials { names, parts, likely, harmless, references, directories, kinds, .. } = &table;
+    let Credentials { shapes, files, .. } = &table;
     let mut code = String::new();
     for (name, words) in [
         ("NAMES", names),
@@ -133,6 +141,11 @@ fn credentials() -> Result<String, Box<dyn Error>> {
     ] {
         writeln!(code, "pub(super) const {name}: &[&str] = &{words:?};")?;
     }
+    writeln!(code, "pub(super) const KINDS: &[(&str, &[&str])] = &[")?;
+    for (kind, words) in kinds {
+        writeln!(code, "    ({kind:?}, &{words:?}),")?;
+    }
+    writeln!(code, "];")?;
     writeln!(code, "pub(super) const SHAPES: &[Shape] = &[")?;
     for Shape { start, least, plain, digit, hex, example } in shapes {
         writeln!(

@@ -16,6 +16,8 @@ pub struct Group {
     pub show: &'static [&'static str],
     /// Files that are copied without what seems to be a credential.
     pub copy: &'static [&'static str],
+    /// Files among what is shown that are covered by such a copy if they hold one. A name may be `*`, or end with it.
+    pub check: &'static [&'static str],
     /// A variable that names directories, each of which is shown.
     pub variable: Option<&'static str>,
     /// It is all that the host has.
@@ -37,6 +39,8 @@ pub struct Tool {
     pub copy: &'static [&'static str],
     /// What of it is covered: credentials that the tool keeps there.
     pub hide: &'static [&'static str],
+    /// Settings among what is shown that are covered by a copy without what seems to be a credential, if they hold one. A name may be `*`, or end with it.
+    pub check: &'static [&'static str],
 }
 
 /// Every group.

@@ -1,5 +1,6 @@
 //! Settings without what seems to be a credential.
 
+mod kind;
 mod line;
 mod shell;
 mod value;

@@ -169,6 +169,8 @@ pub(crate) struct WrittenScript {
     pub(crate) parents: Vec<CString>,
     pub(crate) content: Vec<u8>,
     pub(crate) times: Option<Timestamps>,
+    /// It covers what is hidden at its path.
+    pub(crate) covers: bool,
 }
 
 impl Script {
@@ -210,7 +212,7 @@ impl Script {
                 .map(|path| c_path(&path))
                 .transpose()?,
             private: all(&private, "a path")?,
-            written: spec.files.iter().map(written).collect::<Result<_>>()?,
+            written: written(spec)?,
             hidden: all(&spec.hidden, "a path")?,
             aside: c_path(&aside(&private))?,
             caches: caches(&spec.caches)?,
@@ -451,7 +453,12 @@ fn places(
     layout.finish()
 }
 
-fn written(file: &WrittenFile) -> Result<WrittenScript> {
+fn written(spec: &Spec) -> Result<Vec<WrittenScript>> {
+    let covers = |file: &WrittenFile| spec.hidden.contains(&file.path);
+    spec.files.iter().map(|file| written_file(file, covers(file))).collect()
+}
+
+fn written_file(file: &WrittenFile, covers: bool) -> Result<WrittenScript> {
     let WrittenFile { path, content, modified } = file;
     let mut parents = parents(path)?;
     parents.pop();
@@ -461,7 +468,7 @@ fn written(file: &WrittenFile) -> Result<WrittenScript> {
             Timespec { tv_sec: since.as_secs() as i64, tv_nsec: since.subsec_nanos().into() };
         Timestamps { last_access: time, last_modification: time }
     });
-    Ok(WrittenScript { path: c_path(path)?, parents, content: content.clone(), times })
+    Ok(WrittenScript { path: c_path(path)?, parents, content: content.clone(), times, covers })
 }
 
 /// Where programs look for the name server.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use offshoot_text::characters::is_invisible;
+
 /// A path inside a vault. `/` is the top directory. Copies share their names: lists of changes are copied whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VaultPath {
@@ -124,12 +126,8 @@ pub fn display_bytes(bytes: &[u8]) -> String {
 }
 
 fn needs_escape(c: char) -> bool {
-    c.is_control() || c == '"' || c == '\\' || is_direction_override(c)
-}
-
-/// Characters that make a terminal show a name in another order than it has.
-fn is_direction_override(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    // A name with a character that nobody sees looks like another name.
+    c.is_control() || matches!(c, '"' | '\\' | '\u{2028}' | '\u{2029}') || is_invisible(c)
 }
 
 fn quote(bytes: &[u8]) -> String {
@@ -196,5 +194,16 @@ mod tests {
         assert_eq!(parsed(b"a\nb"), "\"/a\\nb\"");
         assert_eq!(parsed(b"a\xffb"), "\"/a\\377b\"");
         assert_eq!(parsed("a\u{202e}b".as_bytes()), "\"/a\\342\\200\\256b\"");
+        assert_eq!(parsed(".env\u{200b}rc".as_bytes()), "\"/.env\\342\\200\\213rc\"");
+    }
+
+    #[test]
+    fn no_name_has_a_character_that_nobody_sees() {
+        let ranges = ['\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}', '\u{2060}'..='\u{2069}'];
+        let others = ['\u{ad}', '\u{feff}', '\u{fe0f}', '\u{e0041}', '\u{e0101}', '\u{3164}'];
+        for c in ranges.into_iter().flatten().chain(others) {
+            let shown = parsed(format!("/a{c}b").as_bytes());
+            assert!(shown.starts_with('"') && !shown.contains(c), "{c:?} {shown:?}");
+        }
     }
 }

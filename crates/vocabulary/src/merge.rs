@@ -43,6 +43,8 @@ words! {
         IgnoreFile = "ignore-file",
         /// Its mode gives others more rights: it would run as somebody else, or they could write or read what they could not.
         Setuid = "setuid",
+        /// It has extended attributes that an overlay file system would obey; the rest of it is committed.
+        Attributes = "attributes",
         /// Git would run it, or something that it names.
         Git = "git",
         /// Something on the host runs, obeys or trusts it without being asked.
@@ -53,6 +55,13 @@ words! {
         NotAsked = "not-asked",
         /// Somebody decided so.
         Left = "left",
+    }
+}
+
+impl HeldReasonDoc {
+    /// Whether what stays for it is a difference between a workspace and the folder. What ignore files leave out is none, as for git.
+    pub fn is_difference(self) -> bool {
+        !matches!(self, Self::Ignored | Self::Excluded)
     }
 }
 

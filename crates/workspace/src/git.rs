@@ -30,6 +30,7 @@ mod run;
 mod submodule;
 mod tracked;
 mod trailers;
+mod working_tree;
 
 pub(crate) use checkout::Checkouts;
 pub use commit::{
@@ -43,11 +44,10 @@ pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
-pub(crate) use index::{Index, parse as parse_index};
 pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
 pub use merge::{
-    GitEvent, GitNote, GitReport, HeldBackCheckouts, InUse, Meeting, MergedRepositories, NextStep,
-    RepositoryMerge, UnclearRefs, kept_apart, merge_repositories,
+    GitEvent, GitNote, GitReport, HeldBackCheckouts, InUse, Judge, Meeting, MergedRepositories,
+    NextStep, RepositoryMerge, Staged, UnclearRefs, kept_apart, merge_repositories,
 };
 pub(crate) use merge::{gained, is_object, is_the_folders, is_vcs_path, object_holder};
 pub use moved::record_git_commit;

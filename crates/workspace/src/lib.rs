@@ -15,6 +15,7 @@ mod edited_tree;
 mod error;
 mod exec;
 mod file;
+mod folded_name;
 mod friendly;
 pub mod git;
 mod history;

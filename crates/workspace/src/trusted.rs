@@ -10,4 +10,5 @@ mod settings;
 mod table;
 
 pub(crate) use files::{Surroundings, TrustedFiles};
+pub(crate) use settings::read as read_settings;
 pub use table::{TrustedFile, TrustedTable};

@@ -71,6 +71,26 @@ fn the_exit_code_says_whether_there_are_differences() {
     assert_eq!(code(&["diff", "--exit-code", "head", "fix@base"]), Some(0));
 }
 
+/// What waits for somebody to take it is a difference, and what ignore files leave out is none.
+#[test]
+fn the_exit_code_counts_what_is_held_back() {
+    let place = demo_vault();
+    let code = |arguments: &[&str]| place.run(arguments).status.code();
+    for json in [&[][..], &["--json"]] {
+        let diff =
+            |paths: &[&str]| code(&[&["diff", "--exit-code", "-w", "fix"], json, paths].concat());
+        assert_eq!(diff(&[]), Some(0));
+        place.ok_with(["fs", "write", "/.gitignore", "-w", "fix"], b"out\n");
+        place.ok(["commit", "-w", "fix"]);
+        place.ok_with(["fs", "write", "/out", "-w", "fix"], b"built");
+        assert_eq!(diff(&[]), Some(0), "ignored");
+        place.ok_with(["fs", "write", "/.envrc", "-w", "fix"], b"evil");
+        assert_eq!(diff(&[]), Some(1), "held back");
+        assert_eq!(diff(&["--", "/src"]), Some(0), "elsewhere");
+        place.ok(["fs", "rm", "/.envrc", "-w", "fix"]);
+    }
+}
+
 #[needs("git")]
 #[test]
 fn git_applies_a_patch_to_the_project() {

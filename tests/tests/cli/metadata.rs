@@ -4,7 +4,7 @@ use std::fs::File;
 
 use offshoot_needs::needs;
 use offshoot_tests::product::Place;
-use rustix::fs::{XattrFlags, fsetxattr};
+use rustix::fs::{XattrFlags, fsetxattr, listxattr};
 use serde_json::{Value, json};
 
 /// Gives a file of the folder an attribute.
@@ -80,4 +80,49 @@ fn a_change_of_content_says_what_else_changed() {
     };
     assert_eq!((of("/marked"), of("/new")), (json!(["attributes"]), Value::Null), "{dry}");
     assert_eq!(dry["metadata_changes"], Value::Null, "the time of a directory is no news: {dry}");
+}
+
+/// What an overlay file system would obey, if the folder were a layer of one, never gets there; what the folder has of its own stays.
+#[needs(UserNamespace, "python3")]
+#[test]
+fn attributes_that_overlays_obey_stay_in_the_workspace() {
+    let place = Place::new();
+    place.write("own", "1\n");
+    place.write("plain", "1\n");
+    let own = File::open(place.project().join("own")).unwrap();
+    fsetxattr(&own, "user.overlay.origin", b"mine", XattrFlags::CREATE).unwrap();
+    place.ok(["init"]);
+    let script = "import os\n\
+        os.makedirs('new/deep')\n\
+        for path in ['own', 'plain', 'new', 'new/deep', 'new/deep/file']:\n\
+        \x20   if path != 'new' and path != 'new/deep': open(path, 'a').write('2\\n')\n\
+        \x20   os.setxattr(path, 'user.overlay.redirect', b'/elsewhere')\n\
+        \x20   os.setxattr(path, 'user.fuseoverlayfs.opaque', b'y')\n\
+        \x20   os.setxattr(path, 'user.mark', b'here')\n";
+    place.ok(["exec", "-w", "fix", "--", "python3", "-c", script]);
+    // A path that was asked for brings its directories, and `--take` takes no attributes.
+    let said = place.ok(["commit", "-w", "fix", "--only", "new/deep/file", "--take", "new"]);
+    assert!(said.contains("stays: 1 file (extended attributes that an overlay"), "{said}");
+    let document = place.json(&["commit", "-w", "fix"]);
+    let held = document["held"].as_array().unwrap().iter();
+    let held: Vec<_> =
+        held.filter(|it| it["reason"] == "attributes").map(|it| &it["path"]).collect();
+    assert!(held.contains(&&json!("/own")) && held.contains(&&json!("/plain")), "{document}");
+    let names = |path: &str| {
+        let mut list = vec![0; 1024];
+        let length = listxattr(place.project().join(path), list.as_mut_slice()).unwrap();
+        let names =
+            list[..length].split(|byte| *byte == 0).filter(|name| name.starts_with(b"user."));
+        let mut names: Vec<_> =
+            names.map(|name| String::from_utf8(name.to_vec()).unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("own"), ["user.mark", "user.overlay.origin"]);
+    for path in ["plain", "new", "new/deep", "new/deep/file"] {
+        assert_eq!(names(path), ["user.mark"], "{path}");
+    }
+    assert_eq!(std::fs::read_to_string(place.project().join("plain")).unwrap(), "1\n2\n");
+    place.ok(["undo", "-w", "fix"]);
+    assert_eq!(names("own"), ["user.overlay.origin"]);
 }

@@ -197,3 +197,19 @@ fn tools_without_a_network_give_up_at_once() {
     assert_eq!(said(&["-e", "PIP_RETRIES=3"]), "0,0,3\n");
     assert_eq!(said(&["--net", "host"]), ",,\n");
 }
+
+/// By the proxy they do try again, and not for more than a minute.
+#[needs(UserNamespace)]
+#[test]
+fn tools_with_a_proxy_try_again_soon() {
+    let place = place();
+    let said = |options: &[&str]| {
+        let echo = "echo $npm_config_fetch_retries,$npm_config_fetch_retry_mintimeout,$npm_config_fetch_retry_maxtimeout";
+        place.ok([&["exec"], options, &["--", "sh", "-c", echo]].concat())
+    };
+    let net = ["--net", "allow=example.com"];
+    assert_eq!(said(&net), ",500,2000\n");
+    let own = ["-e", "npm_config_fetch_retry_mintimeout=9"];
+    assert_eq!(said(&[net, own].concat()), ",9,2000\n");
+    assert_eq!(said(&["--net", "host"]), ",,\n");
+}

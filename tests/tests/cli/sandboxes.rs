@@ -22,13 +22,15 @@ fn place() -> Place {
         (".cargo/bin/tool", "#!/bin/sh\necho found\n"),
         (".cargo/credentials.toml", "the-key\n"),
         (".gitconfig", "[user]\n\tname = Somebody\n[credential]\n\thelper = store the-key\n"),
+        (".nvm/versions/node/v22/etc/npmrc", "fund=Somebody\n//r.example/:_authToken=the-key\n"),
+        (".oh-my-zsh/custom/work.zsh", "export A='\nGH_TOKEN=the-key\n'\n"),
         ("notes/plan.txt", "a plan\n"),
     ] {
         let path = home.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    place.write("steal.sh", "cat ~/.ssh/id_ed25519 ~/.aws/credentials ~/.cargo/credentials.toml ~/.gitconfig /etc/shadow /etc/gshadow ~root/.*; ls -A ~");
+    place.write("steal.sh", "cat ~/.ssh/id_ed25519 ~/.aws/credentials ~/.cargo/credentials.toml ~/.gitconfig ~/.nvm/versions/node/v22/etc/npmrc ~/.oh-my-zsh/custom/work.zsh /etc/shadow /etc/gshadow ~root/.*; ls -A ~");
     place
 }
 
@@ -45,10 +47,12 @@ fn no_secret_is_there_to_be_stolen() {
     let stolen = printed(&place.run(steal));
     assert!(!stolen.contains("the-key") && !stolen.contains("root:"), "{stolen}");
     assert!(stolen.contains("name = Somebody") && stolen.contains("No such file"), "{stolen}");
+    assert!(stolen.contains("fund=Somebody"), "{stolen}");
     assert!(!stolen.contains("notes"), "{stolen}");
     give_away(place.path());
     let stolen = printed(&user.run(&place, &steal));
     assert!(!stolen.contains("the-key") && stolen.contains("name = Somebody"), "{stolen}");
+    assert!(stolen.contains("fund=Somebody"), "{stolen}");
     // The test can tell: shown, it is read.
     let shown = ["exec", "-w", "look", "--show", "../.ssh", "--", "sh", "steal.sh"];
     assert!(printed(&user.run(&place, &shown)).contains("the-key"));
@@ -402,7 +406,11 @@ fn a_project_can_only_narrow() {
     let before = show();
     fs::write(&file, "profile = \"none\"\n[narrow]\nshow = [\"~/.ssh\"]\nnetwork = \"host\"\n[narrow.walls]\nseccomp = \"off\"\n").unwrap();
     assert_eq!(show(), before);
-    for command in [&["exec", "-w", "look", "--", "true"][..], &["sandbox", "show"]] {
+    // A command that starts a workspace says so, and the next ones do not.
+    place.ok(["exec", "-w", "known", "--", "touch", "kept"]);
+    let told = printed(&place.run(["exec", "-w", "known", "--", "true"]));
+    assert!(!told.contains("has no effect"), "{told}");
+    for command in [&["exec", "-w", "look", "--", "true"][..], &["sandbox", "show"], &["doctor"]] {
         let told = printed(&place.run(command));
         for key in ["show", "network"] {
             let expected = format!("offshoot-sandbox.toml: `{key}` in [narrow] has no effect");

@@ -83,6 +83,15 @@ const SETTINGS: &[(&str, &str)] = &[
         ".cargo/config.toml",
         "[net]\nretry = 1\n[http]\nproxy = \"me:canary-cargo-proxy@proxy.test:3128\"\n",
     ),
+    (
+        ".nvm/versions/node/v22/etc/npmrc",
+        "save=true\n//registry.test/:_authToken=canary-nvm-login\n",
+    ),
+    (
+        ".pyenv/versions/3.12/pip.conf",
+        "[global]\nindex-url = https://me:canary-pyenv-login@host.test/simple\n",
+    ),
+    (".oh-my-zsh/custom/work.zsh", "alias g=git\nexport GH_PAT=canary-zsh-variable\n"),
     (".config/mise/config.toml", "[env]\nSTRIPE_KEY = \"canary-mise-variable\"\n"),
 ];
 

@@ -251,7 +251,7 @@ fn trusted_files_stay_out_of_git() {
     // The branch that is checked out does not move to a commit that has it.
     scene.work("echo three >> a; git add -A; git commit -qm theirs");
     let said = scene.done(&["commit", "--git", "-m", "more"]);
-    assert!(said.contains("main is checked out and cannot follow"), "{said}");
+    assert!(said.contains("switching to it brings files that this machine would run"), "{said}");
     assert_eq!(
         scene.host("git ls-files .envrc; git status --porcelain; cat a"),
         "one\nmore\ntwo\nthree\n"
@@ -372,7 +372,7 @@ fn refs_with_trusted_files_stay_for_an_ordinary_user() {
 #[test]
 fn refs_with_files_that_are_reached_stay() {
     let make = "git init -q .; mkdir -p hk shared/vs; echo 1 > hk/k; echo 1 > shared/vs/tasks.json; ln -s shared/vs .vscode
-         echo x > a; git add -A; git commit -qm a; git config core.hooksPath hk";
+         echo x > a; ln -s a/../b up; git add -A; git commit -qm a; git config core.hooksPath hk";
     for (name, script) in [
         ("hook", "printf '#!/bin/sh\\n' > hk/post-checkout; chmod +x hk/post-checkout"),
         ("link", "echo evil > shared/vs/tasks.json"),
@@ -381,7 +381,15 @@ fn refs_with_files_that_are_reached_stay() {
             "bare",
             "mkdir -p b/refs; echo 'ref: refs/heads/main' > b/HEAD; echo > b/config; echo > b/refs/k",
         ),
-        ("plain", "echo y > a; echo z > b"),
+        ("leaving", "ln -s ../../.bashrc out"),
+        ("absolute", "mkdir d; ln -s /etc/passwd d/out"),
+        ("together", "mkdir d; ln -s .. d/b; ln -s b/../../x d/out"),
+        ("others", "git rm -q a; ln -s . a"),
+        ("hooks", "ln -s .git/hooks d"),
+        (
+            "plain",
+            "echo y > a; echo z > b; mkdir -p e/f; ln -s ../a e/l; ln -s e d; ln -s ../../e/l e/f/m",
+        ),
     ] {
         let scene = project(Who::Me, make);
         scene.work(&format!(

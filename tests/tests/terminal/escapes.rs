@@ -11,13 +11,13 @@ use crate::console::{Console, newest, place};
 /// Sets the title, writes the clipboard, asks for an answer, clears the screen, goes up a line, and turns text around.
 const EVIL: &str = "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[6n\x1b[2J\x1b[1A\u{202e}gnp";
 /// The same without what no name can have.
-const NAME: &str = "evil\x1b]0;owned\x07\x1b[2J\u{202e}gnp";
+const NAME: &str = "evil\x1b]0;owned\x07\x1b[2J\u{202e}gnp\u{200b}";
 
 /// What must not be among what a terminal was sent; the program itself may clear the screen in a review.
 #[track_caller]
 fn obeys_nothing(console: &Console, what: &str) {
     let screen = console.screen();
-    for evil in ["\x1b]", "\x1b[6n", "\x1b[2J", "\x1b[1A", "\u{202e}", "\x07"] {
+    for evil in ["\x1b]", "\x1b[6n", "\x1b[2J", "\x1b[1A", "\u{202e}", "\u{200b}", "\x07"] {
         assert!(!screen.contains(evil), "{what} sends {evil:?}: {screen:?}");
     }
 }

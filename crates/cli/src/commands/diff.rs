@@ -87,7 +87,7 @@ pub(crate) struct DiffArgs {
     /// Count changes of times, owners and attributes too
     #[arg(long)]
     metadata: bool,
-    /// Exit with 1 if there are differences
+    /// Exit with 1 if there are differences, also if only held files differ
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
@@ -147,7 +147,8 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     if paths.is_empty() && !context.output.is_quiet() {
         output::eprint(&held_lines(&after.label, &held, noise.as_mut())?);
     }
-    if args.exit_code && !summary.changes.is_empty() {
+    let stays = held.iter().any(|held| held.reason.word().is_difference());
+    if args.exit_code && (stays || !summary.changes.is_empty()) {
         context.output.conclude(ExitCode::Failure);
     }
     Ok(())

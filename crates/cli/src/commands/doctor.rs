@@ -26,7 +26,7 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<()> {
         return sandbox::explain(path, context);
     }
     let mut checks = machine::examine(context.registry().dir());
-    checks.extend(sandbox::problem(context));
+    checks.extend(sandbox::problems(context));
     checks.extend(vaults(context));
     let ok = checks.iter().all(|check| check.state != DoctorState::Problem);
     let document = DoctorDoc {

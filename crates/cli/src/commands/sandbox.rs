@@ -94,12 +94,23 @@ fn credential(rule: &CredentialRule) -> CredentialDoc {
     }
 }
 
-/// What keeps commands from running because a file of profiles cannot be used.
-pub(crate) fn problem(context: &Context) -> Option<DoctorCheckDoc> {
-    let error = rules(context).and_then(|rules| Ok(rules.profile(None)?)).err()?;
-    let hint = hint(&error).map(|hint| hint.to_string());
-    let problem = DoctorState::Problem;
-    Some(machine::check("sandbox profiles", problem, &error.message, hint.as_deref()))
+/// What keeps commands from running because a file of profiles cannot be used, and what such a file says to no effect.
+pub(crate) fn problems(context: &Context) -> Vec<DoctorCheckDoc> {
+    const NAME: &str = "sandbox profiles";
+    let rules = rules(context).and_then(|rules| {
+        rules.profile(None)?;
+        Ok(rules)
+    });
+    match rules {
+        Ok(rules) => rules
+            .warnings()
+            .map(|warning| machine::check(NAME, DoctorState::Warning, &warning, None))
+            .collect(),
+        Err(error) => {
+            let hint = hint(&error).map(|hint| hint.to_string());
+            vec![machine::check(NAME, DoctorState::Problem, &error.message, hint.as_deref())]
+        }
+    }
 }
 
 fn profile_document(profile: &Profile) -> ProfileDoc {

@@ -3,6 +3,8 @@
 //! A terminal obeys what it shows: a file or a command could set its title, write to the clipboard, have it type an answer, or paint over
 //! what was said before. Here everything that a terminal obeys is made visible, but for what the caller lets pass.
 
+use offshoot_text::characters::is_invisible;
+
 use super::shown;
 
 /// The longest sequence that is waited for; longer ones are no colours.
@@ -20,7 +22,8 @@ const LONGEST: usize = 64;
 pub enum Passes {
     /// Nothing: the bytes of a file.
     Nothing,
-    /// Colours and styles: text of our own.
+    /// Colours and styles: text of our own. Characters that nobody sees are made visible in it, since names and commands would look like others, but
+    /// for those that follow a character beyond ASCII: scripts and pictures are put together by them.
     Colours,
     /// Those, and what stays in its line, such as the bars that programs draw: the output of a command.
     Line,
@@ -44,6 +47,8 @@ pub struct TerminalText {
     pending: Vec<u8>,
     /// A colour is set that nothing took back.
     styled: bool,
+    /// The last character was beyond ASCII.
+    beyond_ascii: bool,
 }
 
 /// What is at the start of some bytes.
@@ -68,7 +73,7 @@ impl TerminalText {
     /// assert_eq!(text.push(b"\x1b[31mred\r\n"), b"^[[31mred\r\n");
     /// ```
     pub fn new(passes: Passes) -> Self {
-        Self { passes, pending: Vec::new(), styled: false }
+        Self { passes, pending: Vec::new(), styled: false, beyond_ascii: false }
     }
 
     /// What can be shown of all that came so far.
@@ -109,6 +114,7 @@ impl TerminalText {
             let length = match self.token(rest, all) {
                 Token::Plain(length) => {
                     out.extend_from_slice(&rest[..length]);
+                    self.beyond_ascii = !first.is_ascii();
                     length
                 }
                 Token::Style { length, resets } => {
@@ -118,6 +124,7 @@ impl TerminalText {
                 }
                 Token::Shown(length, text) => {
                     out.extend_from_slice(text.as_bytes());
+                    self.beyond_ascii = false;
                     length
                 }
                 Token::Unfinished if all => {
@@ -150,7 +157,7 @@ impl TerminalText {
                 let end = bytes.iter().position(|byte| !(0x20..0x7f).contains(byte));
                 Token::Plain(end.unwrap_or(bytes.len()))
             }
-            _ => character(bytes),
+            _ => self.character(bytes),
         }
     }
 
@@ -179,25 +186,26 @@ impl TerminalText {
             _ => visible,
         }
     }
-}
 
-/// A character beyond ASCII, or a byte that is no text.
-fn character(bytes: &[u8]) -> Token {
-    let start = &bytes[..bytes.len().min(4)];
-    let text = match std::str::from_utf8(start) {
-        Ok(text) => text,
-        Err(error) if error.valid_up_to() > 0 => {
-            std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default()
-        }
-        Err(error) if error.error_len().is_none() && bytes.len() < 4 => return Token::Unfinished,
-        Err(_) => return Token::Shown(1, raw(bytes[0])),
-    };
-    match text.chars().next() {
-        Some(c) => match shown(c) {
+    /// A character beyond ASCII, or a byte that is no text.
+    fn character(&self, bytes: &[u8]) -> Token {
+        let start = &bytes[..bytes.len().min(4)];
+        let text = match std::str::from_utf8(start) {
+            Ok(text) => text,
+            Err(error) if error.valid_up_to() > 0 => {
+                std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(error) if error.error_len().is_none() && bytes.len() < 4 => {
+                return Token::Unfinished;
+            }
+            Err(_) => return Token::Shown(1, raw(bytes[0])),
+        };
+        let Some(c) = text.chars().next() else { return Token::Shown(1, raw(bytes[0])) };
+        let is_told = self.passes == Passes::Colours && !self.beyond_ascii && is_invisible(c);
+        match shown(c).or_else(|| is_told.then(|| format!("<{:02x}>", c as u32))) {
             Some(text) => Token::Shown(c.len_utf8(), text),
             None => Token::Plain(c.len_utf8()),
-        },
-        None => Token::Shown(1, raw(bytes[0])),
+        }
     }
 }
 
@@ -234,6 +242,9 @@ mod tests {
                 (b"\xc2\x9b2J", "<9b>2J"),
                 (b"\x9b2J", "<9b>2J"),
                 ("a\u{202e}b\u{2066}c".as_bytes(), "a<202e>b<2066>c"),
+                ("a\u{200f}b\u{200e}c\u{61c}".as_bytes(), "a<200f>b<200e>c<61c>"),
+                // Pictures are put together by characters that nobody sees.
+                ("👩\u{200d}💻 ❤\u{fe0f}\n".as_bytes(), "👩\u{200d}💻 ❤\u{fe0f}\n"),
                 (b"\x7f\x0e\x0f", "^?^N^O"),
                 ("größe 日本 🎉\n".as_bytes(), "größe 日本 🎉\n"),
                 (b"one\r\ntwo\tthree\n", "one\r\ntwo\tthree\n"),
@@ -257,8 +268,18 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_sees_is_told_in_text_of_our_own() {
+        let text = "cat .env\u{200b}rc \u{feff}a\u{e0041}\n".as_bytes();
+        assert_eq!(through(Passes::Colours, text), "cat .env<200b>rc <feff>a<e0041>\n");
+        for passes in [Passes::Nothing, Passes::Line] {
+            assert_eq!(through(passes, text).as_bytes(), text, "{passes:?}");
+        }
+    }
+
+    #[test]
     fn however_it_is_cut_it_comes_out_the_same() {
-        let text = "a\x1b[31mb\x1b[2Jc\r\nd\u{202e}e\u{9b}f日\x1b]0;t\x07\x1b".as_bytes();
+        let text =
+            "a\u{200b}b\x1b[31mb\x1b[2Jc\r\nd\u{202e}e\u{9b}f日\u{fe0f}\x1b]0;t\x07\x1b".as_bytes();
         for passes in [Passes::Nothing, Passes::Colours, Passes::Line] {
             let whole = through(passes, text);
             for first in 0..=text.len() {

@@ -1,5 +1,6 @@
 //! Whether a line of settings holds a credential.
 
+use super::kind::is_harmless;
 use super::value::{has_known_shape, has_login, is_literal, is_pair, is_random, logins};
 
 include!(concat!(env!("OUT_DIR"), "/credentials.rs"));
@@ -48,7 +49,8 @@ impl Syntax {
         const CODE: [&str; 8] =
             [".lua", ".vim", "vimrc", ".jl", ".gradle", ".Rprofile", ".irbrc", ".ghci"];
         const MARKUP: [&str; 4] = [".xml", "NuGet.Config", ".json", ".prettierrc"];
-        const SHELL: [&str; 6] = ["bashrc", "zshrc", "profile", ".zshenv", "_aliases", ".fish"];
+        const SHELL: [&str; 7] =
+            ["bashrc", "zshrc", "profile", ".zshenv", "_aliases", ".fish", ".zsh"];
         let is_one = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         match () {
             () if is_one(&CODE) => Self::Code,
@@ -108,7 +110,9 @@ pub(super) fn find(file: &str, syntax: Syntax, line: &str) -> Found {
         match value {
             Value::Open if is_name => return Found::Open,
             Value::Of(text) if is_name && text.is_empty() => empty = true,
-            Value::Of(text) if is_name && is_literal(text, is_password(name)) => {
+            Value::Of(text)
+                if is_name && is_literal(text, is_password(name)) && !is_harmless(name, text) =>
+            {
                 return Found::Line;
             }
             Value::Of(text) if is_likely && is_random(text) => return Found::Line,
@@ -170,6 +174,11 @@ fn has_part(name: &str, words: &[&str]) -> bool {
     if HARMLESS.iter().any(|harmless| is(harmless)) {
         return false;
     }
+    parts(name).iter().any(|part| words.contains(&part.as_str()))
+}
+
+/// The parts of a name, as capitals and punctuation divide it.
+pub(super) fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {
@@ -181,7 +190,7 @@ fn has_part(name: &str, words: &[&str]) -> bool {
         }
         before = c;
     }
-    parts.iter().any(|part| words.contains(&part.as_str()))
+    parts
 }
 
 /// What ends an element that names the value in the next one: `<name>Private-Token</name>`.
@@ -210,7 +219,11 @@ fn value_after(syntax: Syntax, line: &str, (start, end): (usize, usize)) -> Opti
     let assigned = match syntax {
         Syntax::Shell => in_shell(before, name, rest),
         _ => spaced.strip_prefix(":=").or_else(|| spaced.strip_prefix("=>")).or_else(|| {
-            spaced.strip_prefix(['=', ':', '>']).filter(|rest| !rest.starts_with(['=', ':', '/']))
+            let is_value = |rest: &&str| !rest.starts_with(['=', ':']);
+            // What follows a colon may be an address.
+            let is_no_address = |rest: &&str| is_value(rest) && !rest.starts_with('/');
+            let assigned = spaced.strip_prefix('=').filter(is_value);
+            assigned.or_else(|| spaced.strip_prefix([':', '>']).filter(is_no_address))
         }),
     };
     let is_comment = before.trim_start().starts_with(['#', ';']);

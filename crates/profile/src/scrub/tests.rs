@@ -35,6 +35,65 @@ fn a_section_about_credentials_goes_as_a_whole() {
     assert_eq!(rest(".gitconfig", text), left);
 }
 
+/// The last word of a name may say that its value is none.
+#[test]
+fn values_of_a_kind_that_is_no_credential_stay() {
+    for line in [
+        "COOKIE_DOMAIN=example.com",
+        "COOKIE_DOMAIN=.api.example.co.uk",
+        "COOKIE_PATH=/",
+        "COOKIE_PATH=/api/v2",
+        "PASSWORD_FILE=/data/secrets/db",
+        "COOKIE_NAME=session_id",
+        "COOKIE_SAMESITE=Lax",
+        "SESSION_TIMEOUT=3600",
+        "TOKEN_TTL=15m",
+        "TOKEN_URL=https://auth.example.com/oauth/token",
+        "AUTH_URL=https://auth.example.com",
+        "PASSWORD_MIN_LENGTH=12",
+        "passwordMinLength: 12",
+        "KEY_COLUMN=id",
+        "JWT_ALGORITHM=HS256",
+        "secret-name = db-credentials",
+        "TOKEN_ENDPOINT=http://localhost:8080/token",
+    ] {
+        let text = format!("{line}\n");
+        for file in ["settings.env", ".bashrc"] {
+            if file == ".bashrc" && !line.contains('=') || line.contains(" = ") {
+                continue;
+            }
+            assert_eq!(scrub(file, text.as_bytes()), Scrubbed::Whole, "{file}: {line}");
+        }
+        assert_eq!(scrub("settings.ini", text.as_bytes()), Scrubbed::Whole, "{line}");
+    }
+    for line in [
+        "COOKIE_DOMAIN=hunter2",
+        "COOKIE_DOMAIN=Tr0ub4dor.3",
+        "COOKIE_PATH=hunter2",
+        "COOKIE_PATH=/k3jh5g2kj3h5g2k3j5hg",
+        "PASSWORD=/hunter2",
+        "//registry.example/:_authToken=/Zm9vOmJhcg==",
+        "COOKIE_NAME=hunter2",
+        "COOKIE=example.com",
+        "TOKEN_TTL=hunter2",
+        "PASSWORD_MAX=12345678",
+        "DB_PASSWORD_LENGTH=correct horse",
+        "TOKEN_URL=https://auth.example.com/?t=abc",
+        "TOKEN_URL=https://auth.example.com/9f8e7d6c5b4a",
+        "TOKEN_URL=abcdef",
+        "WEBHOOK_URL=https://hooks.example.com/in",
+        "SENTRY_DSN_URL=https://sentry.example.com/in",
+        "PASSWORD_HASH=HS256",
+        "JWT_ALGORITHM=correcthorsebattery",
+        "SECRET_TYPE=ghp_abcdefghijklmnopqrst0123",
+        "PASSWORD=12",
+        "TOKEN=example.com",
+    ] {
+        let text = format!("a=1\n{line}\n");
+        assert_eq!(scrub("settings.ini", text.as_bytes()), without("a=1\n", &[2], &[]), "{line}");
+    }
+}
+
 #[test]
 fn lines_with_credentials_go() {
     assert_eq!(

@@ -17,7 +17,7 @@ use super::step::{Failure, Step, step, step_at};
 use super::sysfs;
 use crate::in_force::{Findings, Restriction};
 use crate::layout::{Place, PlaceKind};
-use crate::script::{FilesScript, Script};
+use crate::script::{FilesScript, Script, WrittenScript};
 use crate::sys;
 use offshoot_vocabulary::Demand;
 
@@ -56,7 +56,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     let devices = Devices::take();
     let proc = step(Step::Proc, proc::make(script.walls.own_proc))?;
     let home_upper = enter_root(script)?;
-    for written in &script.written {
+    for written in script.written.iter().filter(|written| !written.covers) {
         make_directories(&written.parents);
         let (content, times) = (&written.content, written.times.as_ref());
         step(Step::Private, write(&written.path, content, times))?;
@@ -207,7 +207,8 @@ fn hide(script: &Script) -> Result<(), Failure> {
             Err(_) => continue,
         };
         if is_file {
-            step_at(Step::Hidden, at, cover_file(path, &script.aside))?;
+            let instead = script.written.iter().find(|file| file.covers && file.path == *path);
+            step_at(Step::Hidden, at, cover_file(path, &script.aside, instead))?;
             continue;
         }
         let cover = step_at(Step::Hidden, at, tmpfs(c"0000"))?;
@@ -217,10 +218,13 @@ fn hide(script: &Script) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Covers a file by an empty one that nobody reads. What it is made of can go once it is in place.
-fn cover_file(path: &CStr, aside: &CStr) -> Result<(), Errno> {
+/// Covers a file by another one, or by an empty one that nobody reads. What it is made of can go once it is in place.
+fn cover_file(path: &CStr, aside: &CStr, instead: Option<&WrittenScript>) -> Result<(), Errno> {
     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-    rustix::fs::open(aside, flags, Mode::empty())?;
+    match instead {
+        Some(file) => write(aside, &file.content, file.times.as_ref())?,
+        None => drop(rustix::fs::open(aside, flags, Mode::empty())?),
+    }
     let cover = clone_mount(aside)?;
     sys::restrict_mounts(cover.as_fd(), RESTRICTED)?;
     attach(cover.as_fd(), path)?;

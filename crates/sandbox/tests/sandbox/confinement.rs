@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use offshoot_sandbox::{Demand, HomeView, Limits, Network, Restriction, Status};
+use offshoot_sandbox::{Demand, HomeView, Limits, Network, Restriction, Status, WrittenFile};
 
 use crate::support::Scene;
 
@@ -230,6 +230,18 @@ fn what_is_hidden_is_empty() {
     scene.hidden = vec![vaults.path().join("catalog")];
     let outcome = scene.shell(&format!("ls {0}; cat {0}/catalog", vaults.path().display()));
     assert_eq!(outcome.stdout, "catalog\n", "{}", outcome.stderr);
+    // A file of the command's own takes its place, and cannot be taken away.
+    let mut scene = Scene::new();
+    scene.shown.push(vaults.path().to_owned());
+    scene.hidden = vec![vaults.path().join("catalog")];
+    let content = b"harmless\n".to_vec();
+    let path = vaults.path().join("catalog");
+    scene.files = vec![WrittenFile { path, content, modified: None }];
+    let outcome = scene.shell(&format!(
+        "cat {0}/catalog; rm -f {0}/catalog; echo x >{0}/catalog; cat {0}/catalog",
+        vaults.path().display()
+    ));
+    assert_eq!(outcome.stdout, "harmless\nharmless\n", "{}", outcome.stderr);
     let mut scene = Scene::new();
     scene.hidden = vec![vaults.path().to_owned()];
     let outcome =

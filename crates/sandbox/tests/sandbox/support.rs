@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use offshoot_sandbox::{
     Ended, Files, InForce, Limits, Network, Observer, Overlay, Program, ProxyPorts, Requests,
-    SandboxError, Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount, launch,
-    make_door,
+    SandboxError, Spec, Stdin, Stream, Timeout, UpperDirectories, Walls, WorkspaceMount,
+    WrittenFile, launch, make_door,
 };
 
 /// A temporary folder that an overlay works in.
@@ -43,6 +43,7 @@ pub(crate) struct Scene {
     pub(crate) shown: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) files: Vec<WrittenFile>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) walls: Walls,
@@ -85,6 +86,7 @@ impl Scene {
             shown: ["/usr", "/bin", "/lib", "/lib64", "/etc", "/sys"].map(Into::into).to_vec(),
             home: None,
             hidden: Vec::new(),
+            files: Vec::new(),
             network: Network::None,
             limits: Limits::default(),
             walls: Walls::default(),
@@ -143,7 +145,7 @@ impl Scene {
             home: self.home.clone(),
             hidden: self.hidden.clone(),
             caches: Vec::new(),
-            files: Vec::new(),
+            files: self.files.clone(),
             network: self.network,
             proxy: ProxyPorts::default(),
             limits: self.limits,

@@ -139,7 +139,9 @@ impl Proposal {
         let changes = diff::compare(vault.objects()?, &base, &workspace)?;
         let held = held_back(vault, states, selection, &changes)?;
         let (staged, unmatched, parts_of_git) = (Vec::new(), Vec::new(), Vec::new());
-        let selected = Selected { root: workspace, held, staged, unmatched, parts_of_git };
+        let held_checkouts = BTreeSet::new();
+        let root = workspace;
+        let selected = Selected { root, held, staged, held_checkouts, unmatched, parts_of_git };
         let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
         let (main, merged) = (base, workspace);
         let meetings = Vec::new();

@@ -1,5 +1,6 @@
 //! Which of a workspace's changes are committed, and why the others are not.
 
+mod attributes;
 mod build;
 mod decide;
 mod held;
@@ -9,7 +10,6 @@ mod modes;
 mod newer;
 mod selected;
 mod selection;
-mod staged;
 mod states;
 
 use offshoot_tree::diff::Change;
@@ -17,7 +17,7 @@ use offshoot_tree::{VaultPath, diff};
 use offshoot_vault::Vault;
 
 use crate::error::Result;
-use crate::git::{Planted, git_directory, is_the_folders};
+use crate::git::{Planted, git_directory, is_the_folders, within_repository};
 use crate::mtimes::is_time_alone;
 use crate::path_pattern::PathPattern;
 use decide::Decider;
@@ -25,7 +25,6 @@ pub use held::{Held, HeldReason};
 pub(crate) use held_back::held_back;
 pub use selected::Selected;
 pub use selection::{Allow, Choice, Selection, Tracked};
-use staged::staged;
 pub use states::SelectionStates;
 
 /// Sorts what a workspace changed since its base, and builds the state that is offered to the main line.
@@ -41,23 +40,32 @@ pub fn select(
     let all = changes.len() == all;
     let only = selection.only.iter().map(|pattern| ("--only", pattern));
     let named = only.chain(selection.take.iter().map(|pattern| ("--take", pattern)));
-    let staged = staged(vault, states, selection, &changes)?;
+    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let (staged, held_checkouts) = (decider.staged().clone(), decider.held_checkouts());
     let changed = || changes.iter().map(|change| &change.path).chain(&staged.taken);
     let unmatched = named.filter(|(_, pattern)| !changed().any(|path| pattern.matches(path)));
     let unmatched = unmatched.map(|(flag, pattern)| format!("{flag} {}", pattern.text())).collect();
     let named = selection.only.iter().chain(&selection.exclude);
     let parts_of_git = named.filter(|pattern| names_part_of_git(pattern, &changes));
     let parts_of_git = parts_of_git.map(|pattern| pattern.text().to_owned()).collect();
-    let mut decider = Decider::new(vault, states, selection, &changes)?;
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
     let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
-    // What a pull kept of the folder beside the workspace's own is nothing that it could commit. Caches never travel, and nobody misses them.
     held.retain(|held| match held.reason {
+        // What a pull kept of the folder beside the workspace's own is nothing that it could commit.
         HeldReason::Git(Planted::Repository) => !is_the_folders(&held.change.path),
+        // The ref is told that it goes with.
+        HeldReason::Git(Planted::TrustedRef) => !is_log(&held.change.path),
+        // Caches never travel, and nobody misses them.
         reason => reason != HeldReason::Git(Planted::Cache),
     });
-    Ok(Selected { root, held, staged: staged.left, unmatched, parts_of_git })
+    let staged = staged.left.into_iter().collect();
+    Ok(Selected { root, held, staged, held_checkouts, unmatched, parts_of_git })
+}
+
+/// Whether a path is that of a log of git.
+fn is_log(path: &VaultPath) -> bool {
+    within_repository(path).is_some_and(|inside| inside.iter().any(|name| name == b"logs"))
 }
 
 /// Whether a pattern fits something in a git directory, and not the directory itself.

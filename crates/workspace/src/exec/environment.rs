@@ -41,9 +41,22 @@ impl EnvironmentRules {
 const GIVE_UP: [(&str, &str); 3] =
     [("npm_config_fetch_retries", "0"), ("CARGO_NET_RETRY", "0"), ("PIP_RETRIES", "0")];
 
+/// Variables by which tools try again soon, in milliseconds, where a host cannot be reached by the proxy. npm waits for 70 seconds otherwise.
+const TRY_SOON: [(&str, &str); 2] =
+    [("npm_config_fetch_retry_mintimeout", "500"), ("npm_config_fetch_retry_maxtimeout", "2000")];
+
 /// Tells tools not to try again. Whoever set one of these variables knows better.
 pub(super) fn give_up_at_once(environment: &mut Vec<(OsString, OsString)>) {
-    for (name, value) in GIVE_UP {
+    add(environment, &GIVE_UP);
+}
+
+/// Tells tools not to wait for long before they try again. Whoever set one of these variables knows better.
+pub(super) fn try_again_soon(environment: &mut Vec<(OsString, OsString)>) {
+    add(environment, &TRY_SOON);
+}
+
+fn add(environment: &mut Vec<(OsString, OsString)>, variables: &[(&str, &str)]) {
+    for (name, value) in variables {
         if !environment.iter().any(|(set, _)| set.eq_ignore_ascii_case(name)) {
             environment.push((name.into(), value.into()));
         }

@@ -18,6 +18,7 @@ use offshoot_protocol::Network;
 use offshoot_sandbox::{NetworkSockets, ProxyPorts};
 use rustix::process::{Resource, getrlimit};
 
+use super::environment::try_again_soon;
 use super::hosts;
 use super::request::ExecutionRequest;
 use super::sight::{Sight, Viewer};
@@ -94,6 +95,7 @@ impl Outlet {
         for (name, value) in variables.into_iter().chain([DIRECT]) {
             set(request, name, [name.to_owned(), name.to_ascii_uppercase()], value);
         }
+        try_again_soon(&mut request.environment);
     }
 }
 

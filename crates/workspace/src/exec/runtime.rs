@@ -100,7 +100,6 @@ impl<'a> ProxyRuntime<'a> {
             Outlet::of(&profile, &self.options.profiles.profiles)?;
             check_places(&request, &profile, &self.options.viewer, &folders)?;
             result.read_only = request.read_only;
-            result.warnings.extend(self.options.profiles.warnings());
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
             let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
@@ -320,6 +319,7 @@ impl<'a> ProxyRuntime<'a> {
         loop {
             let Some((workspace, forked)) = self.find_or_fork(execution)? else { continue };
             execution.result.forked = forked;
+            execution.result.warnings.extend(self.options.profiles.warnings().filter(|_| forked));
             execution.result.workspace = Some((workspace.id, workspace.name.clone()));
             let held = match execution.request.read_only {
                 true => None,

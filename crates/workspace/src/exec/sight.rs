@@ -1,5 +1,6 @@
 //! What a command sees of the host: the places that a profile names, as far as they are there.
 
+mod checked;
 mod explain;
 mod includes;
 mod links;
@@ -139,6 +140,25 @@ pub struct Copied {
     pub withheld_for: Option<usize>,
 }
 
+impl Copied {
+    /// The content of a file as what a name says that it is, without what seems to be a credential.
+    fn of(name: &str, path: &Path, content: Vec<u8>) -> Self {
+        let modified =
+            fs::metadata(path).as_ref().ok().and_then(|found| Metadata::modified(found).ok());
+        let (content, left_out, withheld_for) = match scrub(name, &content) {
+            Scrubbed::Whole => (content, Some(OmittedLines::default()), None),
+            Scrubbed::Without(rest, left_out) => (rest, Some(left_out), None),
+            Scrubbed::Nothing(line) => (Vec::new(), None, Some(line)),
+        };
+        Self { content, modified, left_out, withheld_for }
+    }
+
+    /// None of a file that cannot be looked at.
+    fn none() -> Self {
+        Self { content: Vec::new(), modified: None, left_out: None, withheld_for: None }
+    }
+}
+
 /// All that a command sees of the host beside its workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sight {
@@ -264,9 +284,10 @@ impl Sight {
 
     /// What the sandbox writes.
     pub(super) fn copies(&self) -> impl Iterator<Item = WrittenFile> {
-        // What lies in something that is shown is there as it is.
+        // What lies in something that is shown is there as it is, unless it is covered.
         let is_there = |path: &Path| {
             self.seen.iter().any(|seen| seen.copy.is_none() && path.starts_with(&seen.path))
+                && !self.hidden.iter().any(|hidden| hidden == path)
         };
         let copied = self.seen.iter().filter_map(move |seen| {
             let copy = seen.copy.as_ref().filter(|copy| copy.left_out.is_some())?;
@@ -339,6 +360,9 @@ impl<'a> Finder<'a> {
         for tool in group.tools {
             self.tool(group.name, tool);
         }
+        for place in group.check {
+            self.check(Path::new("/"), place.trim_start_matches('/'), &source);
+        }
     }
 
     /// What programs in a directory of programs need beside it.
@@ -372,6 +396,11 @@ impl<'a> Finder<'a> {
                 let hidden = path.join(below);
                 if self.may_be_there(&hidden) && hidden.exists() {
                     self.sight.hidden.push(hidden);
+                }
+            }
+            if self.may_be_there(&path) {
+                for below in tool.check {
+                    self.check(&path, below, &source);
                 }
             }
             if by_variable {
@@ -440,14 +469,8 @@ impl<'a> Finder<'a> {
             return None;
         }
         let content = read_regular(&path, LARGEST_COPY).ok()?;
-        let modified =
-            fs::metadata(&path).as_ref().ok().and_then(|found| Metadata::modified(found).ok());
-        let (content, left_out, withheld_for) = match scrub(name, &content) {
-            Scrubbed::Whole => (content, Some(OmittedLines::default()), None),
-            Scrubbed::Without(rest, left_out) => (rest, Some(left_out), None),
-            Scrubbed::Nothing(line) => (Vec::new(), None, Some(line)),
-        };
-        let copy = Copied { content: content.clone(), modified, left_out, withheld_for };
+        let copy = Copied::of(name, &path, content);
+        let content = copy.content.clone();
         self.add(path, source, Some(copy));
         Some(content)
     }

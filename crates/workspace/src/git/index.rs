@@ -1,6 +1,7 @@
 //! Reading git's index: which files it knows, and as what.
 
 mod cached_tree;
+mod trees;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,7 @@ use offshoot_vault::Vault;
 use super::names::within_repository;
 use super::object_hash::ObjectHash;
 use super::repository::State;
+pub(super) use trees::index_trees;
 
 /// Whether git was told to take a file for unchanged, and whether it is not to be in the working tree.
 pub(crate) type Marked = (bool, bool);
@@ -46,6 +48,12 @@ const SKIP_WORKTREE: u16 = 0x4000;
 /// over several files.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Index> {
     parse_with(bytes, 20).or_else(|| parse_with(bytes, 32))
+}
+
+/// The entries of one file of an index that may be split over two. One without a name stands for another version of some entry of the other
+/// file.
+pub(crate) fn parse_part(bytes: &[u8]) -> Option<Index> {
+    read_with(bytes, 20).or_else(|| read_with(bytes, 32)).map(|(index, _)| index)
 }
 
 /// The ids of the files that a split index may have its entries in, as far as its text tells.
@@ -230,6 +238,11 @@ pub(crate) fn is_index_of(
 }
 
 fn parse_with(bytes: &[u8], id: usize) -> Option<Index> {
+    read_with(bytes, id).filter(|(_, is_split)| !is_split).map(|(index, _)| index)
+}
+
+/// The entries of an index, and whether there are others in another file.
+fn read_with(bytes: &[u8], id: usize) -> Option<(Index, bool)> {
     let end = bytes.len().checked_sub(id)?;
     let (header, version) = (bytes.get(..12)?, number(bytes, 4)?);
     if !header.starts_with(b"DIRC") || !(2..=4).contains(&version) {
@@ -242,15 +255,13 @@ fn parse_with(bytes: &[u8], id: usize) -> Option<Index> {
         index.insert(key, entry);
     }
     // The rest must be extensions to the very end, which also tells whether the ids were as long as assumed.
-    let mut at = reader.at;
+    let (mut at, mut is_split) = (reader.at, false);
     while at < end {
         let length = usize::try_from(number(bytes, at + 4)?).ok()?;
-        if bytes.get(at..at + 4)? == b"link" {
-            return None;
-        }
+        is_split |= bytes.get(at..at + 4)? == b"link";
         at = at.checked_add(8)?.checked_add(length)?;
     }
-    (at == end).then_some(index)
+    (at == end).then_some((index, is_split))
 }
 
 struct Entries<'a> {

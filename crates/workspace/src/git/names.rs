@@ -3,6 +3,8 @@
 use offshoot_tree::VaultPath;
 use offshoot_vault::bound_path;
 
+use crate::folded_name::folded;
+
 /// How the names of further folders end that are git directories.
 pub(crate) const GIT_SUFFIX: &str = ".git";
 
@@ -13,25 +15,12 @@ pub(crate) fn is_git_directory_name(name: &[u8]) -> bool {
     if name.first().is_some_and(|byte| byte.is_ascii() && !b".gG".contains(byte)) {
         return false;
     }
-    let Ok(text) = std::str::from_utf8(name) else { return false };
-    let plain: String = text.chars().filter(|c| !is_ignorable(*c)).collect();
-    let plain = plain.trim_end_matches([' ', '.']);
-    plain.eq_ignore_ascii_case(".git") || plain.eq_ignore_ascii_case("git~1")
+    [&b".git"[..], b"git~1"].contains(&folded(name).as_slice())
 }
 
-/// Characters that file systems which fold cases leave out when they compare names.
-fn is_ignorable(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Whether a name is this one, in any case.
+/// Whether a file system may take a name for this one.
 pub(crate) fn is_name(name: &[u8], wanted: &str) -> bool {
-    name.eq_ignore_ascii_case(wanted.as_bytes())
+    folded(name).eq_ignore_ascii_case(wanted.as_bytes())
 }
 
 /// How many names of a path lead to its innermost git directory: one that is called `.git`, or a further folder of the vault whose name
@@ -90,13 +79,27 @@ mod tests {
 
     #[test]
     fn every_spelling_of_the_name_is_known() {
-        for same in [".git", ".GIT", ".Git", "git~1", "GIT~1", ".g\u{200c}it", ".git ", ".git."] {
+        for same in [
+            ".git",
+            ".GIT",
+            ".Git",
+            "git~1",
+            "GIT~1",
+            ".g\u{200c}it",
+            ".git ",
+            ".git.",
+            ".git::$INDEX_ALLOCATION",
+            ".git . :x",
+        ] {
             assert!(is_git_directory_name(same.as_bytes()), "{same:?}");
         }
         for other in [".gitignore", "git", "a.git", ".gi", ".git~1x", "x.git"] {
             assert!(!is_git_directory_name(other.as_bytes()), "{other:?}");
         }
         assert!(!is_git_directory_name(b".git\xff"));
+        for same in ["hooks", "Hooks", "hook\u{17f}", "hoo\u{212a}s", "hooks.", "hooks::$DATA"] {
+            assert!(is_name(same.as_bytes(), "hooks"), "{same:?}");
+        }
     }
 
     #[test]

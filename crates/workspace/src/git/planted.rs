@@ -4,6 +4,8 @@ mod by_name;
 mod held_refs;
 mod hidden;
 mod look;
+mod part;
+mod remembered;
 mod stores;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +14,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, Objects, Tree, VaultPath};
 use offshoot_vault::Binding;
 
-use super::merge::Counts;
+use super::merge::{Judge, Staged};
 use super::names::{git_directory, is_name, within_repository};
 use super::nested::{Look, Nested};
 use super::options::GitOptions;
@@ -51,14 +53,14 @@ pub struct Planting {
 }
 
 impl Planting {
-    /// Looks at the directories that something changed in; `main` is what the folders are. `counts` tells which files something on the host
-    /// runs or obeys; the flag is set for a symbolic link. Without a `git` to run, packs cannot be looked at.
+    /// Looks at the directories that something changed in; `main` is what the folders are. `judge` tells which files something on the host
+    /// runs or obeys. Without a `git` to run, packs cannot be looked at.
     pub fn of(
         changes: &[Change],
         objects: &Objects,
         [before, after, main]: [&Tree<'_>; 3],
         bindings: &[Binding],
-        counts: Counts<'_>,
+        judge: &dyn Judge,
         git: Option<&GitOptions>,
     ) -> Result<Self> {
         let state = |tree| State { objects, tree };
@@ -80,7 +82,9 @@ impl Planting {
         let stores = Stores::of(changes, new, state(main), git)?;
         let is_plain = |path: &&VaultPath| is_module(path) && !stores.broken().contains(*path);
         let modules = repositories.keys().filter(is_plain).cloned().collect();
-        let submodules = Submodules::of(changes, &modules, new, bindings)?;
+        let held_refs = HeldRefs::of(changes, [old, new, state(main)], judge)?;
+        let tainted = held_refs.new_repositories();
+        let submodules = Submodules::of(changes, (&modules, tainted), new, bindings)?;
         repositories.retain(|path, _| !submodules.plain.contains(path));
         for change in changes {
             if let Some(path) = leads_elsewhere(change)
@@ -115,7 +119,6 @@ impl Planting {
                 refs.insert(change.path.clone());
             }
         }
-        let held_refs = HeldRefs::of(changes, [old, new, state(main)], counts)?;
         let (mut hides, mut plain) = (BTreeSet::new(), BTreeMap::new());
         for change in changes {
             if hides_files(change, state(main), new)? {
@@ -139,11 +142,21 @@ impl Planting {
         })
     }
 
-    /// What a file says without what is planted in it, and what that is; nothing where nothing is. Lists of packed refs and indexes are
+    /// The checkouts whose commits have files that something on the host runs or obeys.
+    pub fn held_checkouts(&self) -> &BTreeSet<VaultPath> {
+        self.held_refs.checkouts()
+    }
+
+    /// What indexes have of files that something on the host runs or obeys.
+    pub fn staged(&self) -> &Staged {
+        self.held_refs.staged()
+    }
+
+    /// What a file says without what is planted in it, and what that is; nothing where nothing is. Lists of packed refs, logs and indexes are
     /// committed without it.
     pub fn without_planted(&self, path: &VaultPath) -> Option<(&[u8], Planted)> {
         let index = || self.plain.get(path).map(|(bytes, planted)| (bytes.as_slice(), *planted));
-        self.held_refs.packed(path).or_else(index)
+        self.held_refs.text(path).or_else(index)
     }
 
     /// What a change to a path plants.
@@ -190,7 +203,14 @@ impl Planting {
             return Some(Planted::Hidden);
         }
         let named = planted(path, before, after).filter(|_| !self.submodules.lets(path));
-        named.or_else(|| self.in_found(path, before, after))
+        let found = named.or_else(|| self.in_found(path, before, after));
+        let mut tainted = self.held_refs.new_repositories().iter();
+        match found {
+            None | Some(Planted::Repository) if tainted.any(|at| path.is_within(at)) => {
+                Some(Planted::TrustedRepository)
+            }
+            found => found,
+        }
     }
 
     fn in_found(

@@ -111,7 +111,7 @@ impl State<'_> {
     }
 
     /// The refs that have files of their own below a directory of the repository.
-    fn loose_refs(&self, repository: &VaultPath, below: &VaultPath) -> Result<Refs> {
+    pub(crate) fn loose_refs(&self, repository: &VaultPath, below: &VaultPath) -> Result<Refs> {
         let Some(entry) = self.tree.get(below)? else { return Ok(Refs::new()) };
         let Some(dir) = entry.directory() else { return Ok(Refs::new()) };
         let mut found = Vec::new();

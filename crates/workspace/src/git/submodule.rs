@@ -34,10 +34,10 @@ pub(super) struct Submodules {
 }
 
 impl Submodules {
-    /// Looks at the repositories that are new below `modules/`.
+    /// Looks at the repositories that are new below `modules/`; some have files that something on the host runs or obeys.
     pub(super) fn of(
         changes: &[Change],
-        modules: &BTreeSet<VaultPath>,
+        (modules, tainted): (&BTreeSet<VaultPath>, &BTreeSet<VaultPath>),
         after: State<'_>,
         bindings: &[Binding],
     ) -> Result<Self> {
@@ -51,7 +51,7 @@ impl Submodules {
             let place = leads_to(after, &folder, bindings)?;
             let Some(module) = place.filter(|place| modules.contains(place)) else { continue };
             let look = Look { module: &module, folder: &folder, modules, bindings, after };
-            if look.is_plain()? {
+            if !tainted.contains(&module) && look.is_plain()? {
                 found.files.insert(change.path.clone());
                 found.plain.insert(module);
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, Objects, RootId, VaultPath};
@@ -38,6 +39,10 @@ pub(crate) struct TrustedFiles<'t> {
     directories: BTreeMap<VaultPath, &'static TrustedFile>,
     /// Files of the table in which nothing new is run or obeyed.
     harmless: BTreeSet<VaultPath>,
+    places: Places,
+    /// The links of the main line, and those that are new in the workspace.
+    links: Symlinks,
+    new_links: Symlinks,
 }
 
 /// What links and settings are read from.
@@ -66,7 +71,19 @@ impl<'t> TrustedFiles<'t> {
         let (named, directories) = (BTreeMap::new(), BTreeMap::new());
         let harmless = BTreeSet::new();
         let (words, crossings) = (BTreeMap::new(), BTreeMap::new());
-        let mut files = Self { table, words, crossings, named, directories, harmless };
+        let places = Places::new(bindings, git.and_then(TrackedPaths::home));
+        let (links, new_links) = (Symlinks::new(), new_links(changes));
+        let mut files = Self {
+            table,
+            words,
+            crossings,
+            named,
+            directories,
+            harmless,
+            places: places.clone(),
+            links,
+            new_links,
+        };
         if changes.is_empty() {
             return Ok(files);
         }
@@ -80,14 +97,16 @@ impl<'t> TrustedFiles<'t> {
         }
         for change in changes {
             let Some(Fit::File(file)) = table.fit(&change.path) else { continue };
+            if file.harmless.is_empty() && file.json.is_empty() {
+                continue;
+            }
             let objects = states[0].objects;
-            if (!file.harmless.is_empty() && brings_only(objects, change, &file.harmless)?)
-                || (!file.json.is_empty() && brings_none(objects, change, &file.json)?)
-            {
+            let (before, after) =
+                (content(objects, &change.before)?, content(objects, &change.after)?);
+            if is_harmless(file, before.text(), after.text()) {
                 files.harmless.insert(change.path.clone());
             }
         }
-        let places = Places::new(bindings, git.and_then(TrackedPaths::home));
         let mut has_repository = git.is_some_and(TrackedPaths::has_repository);
         for state in states {
             files.read_settings(state, shared, &VaultPath::top(), &places)?;
@@ -116,11 +135,14 @@ impl<'t> TrustedFiles<'t> {
             }
         }
         let main = vault.symlinks(main)?;
-        let links = Links::of(&main, changes, &places);
+        let new = std::mem::take(&mut files.new_links);
+        let links = Links::of(&main, &places).with(&new);
         files.follow_links(&links);
         if places.has_folders() {
-            files.find_leaving(&links, &main, changes);
+            files.find_leaving(&links, &main, &new);
         }
+        drop(links);
+        (files.links, files.new_links) = (main, new);
         Ok(files)
     }
 
@@ -147,6 +169,43 @@ impl<'t> TrustedFiles<'t> {
             false => None,
         };
         self.named.get(path).copied().or_else(within).or_else(crossing)
+    }
+
+    /// Whether a file of a repository's tree gets nothing that is run or obeyed by what it has now in place of what it had.
+    pub(crate) fn is_harmless(
+        &self,
+        path: &VaultPath,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+    ) -> bool {
+        let is_reached = self.named.contains_key(path)
+            || self.directories.keys().any(|directory| path.is_within(directory));
+        let is_small = |text: &[u8]| text.len() as u64 <= LONGEST;
+        let texts = (Text::new(before.filter(|text| is_small(text))), Text::new(after));
+        match self.table.fit(path) {
+            _ if is_reached || after.is_some_and(|text| !is_small(text)) => false,
+            Some(Fit::File(file)) => is_harmless(file, texts.0, texts.1),
+            _ => false,
+        }
+    }
+
+    /// Whether some links of a repository's tree lead out of the folders or to what counts, or make others do so.
+    pub(crate) fn leads_astray(&self, new: &Symlinks) -> bool {
+        if new.is_empty() || !self.places.has_folders() {
+            return false;
+        }
+        let links = Links::of(&self.links, &self.places).with(&self.new_links).with(new);
+        let is_wrong = |(path, target): (&VaultPath, &Vec<u8>)| {
+            let way = links.way_of(path, target);
+            let is_trusted =
+                |end: &VaultPath| self.counts(end, false) || within_repository(end).is_some();
+            way.leaves || way.ends.iter().any(is_trusted)
+        };
+        let is_led_out = |(path, target): (&VaultPath, &Vec<u8>)| {
+            let way = links.way_of(path, target);
+            way.leaves && way.over.iter().any(|over| new.contains_key(over))
+        };
+        new.iter().any(is_wrong) || self.links.iter().any(is_led_out)
     }
 
     /// Whether a file at a path of a repository's tree would count; the flag is set for a symbolic link.
@@ -212,25 +271,16 @@ impl<'t> TrustedFiles<'t> {
     }
 
     /// Notes the links that lead out of all folders, or make others do so.
-    fn find_leaving(&mut self, links: &Links<'_>, main: &Symlinks, changes: &[Change]) {
+    fn find_leaving(&mut self, links: &Links<'_>, main: &Symlinks, new: &Symlinks) {
         let leaving = self.table.leaving_link();
-        let of_change = |change: &Change| match change.after.as_ref().map(|entry| &entry.body) {
-            Some(Body::Symlink { target }) => Some((change.path.clone(), target.clone())),
-            _ => None,
-        };
-        let new: BTreeMap<VaultPath, Vec<u8>> = changes.iter().filter_map(of_change).collect();
-        let way = |path: &VaultPath, target: &[u8]| {
-            let from = path.parent().unwrap_or_else(VaultPath::top);
-            links.way(&from, Path::new(OsStr::from_bytes(target)))
-        };
-        for (path, _) in new.iter().filter(|(path, target)| way(path, target).leaves) {
+        for (path, _) in new.iter().filter(|(path, target)| links.way_of(path, target).leaves) {
             self.crossings.entry(path.clone()).or_insert(leaving);
         }
         if new.is_empty() {
             return;
         }
         for (path, target) in main.iter().filter(|(path, _)| !new.contains_key(*path)) {
-            let way = way(path, target);
+            let way = links.way_of(path, target);
             for crossing in way.over.iter().filter(|over| way.leaves && new.contains_key(*over)) {
                 self.crossings.entry(crossing.clone()).or_insert(leaving);
             }
@@ -310,45 +360,93 @@ fn is_obeyed_by_git(path: &VaultPath) -> bool {
         .is_some_and(|first| !stores.contains(&first.as_slice()))
 }
 
-/// Whether a file of settings gets nothing new but those of these keys. One that is no file, or too large, may get anything.
-fn brings_only(objects: &Objects, change: &Change, harmless: &[String]) -> Result<bool> {
-    let read = |entry: Option<&Entry>| -> Result<Option<Vec<settings::Pair>>> {
-        Ok(match entry.map(|entry| &entry.body) {
-            None => Some(Vec::new()),
-            Some(Body::File { blob, size: ..=LONGEST }) => {
-                Some(settings::read(&objects.blob(blob)?))
-            }
-            Some(_) => None,
-        })
+/// The links that changes bring.
+fn new_links(changes: &[Change]) -> Symlinks {
+    let of_change = |change: &Change| match change.after.as_ref().map(|entry| &entry.body) {
+        Some(Body::Symlink { target }) => Some((change.path.clone(), target.clone())),
+        _ => None,
     };
-    let (before, after) = (read(change.before.as_deref())?, read(change.after.as_deref())?);
-    let (Some(before), Some(after)) = (before, after) else { return Ok(false) };
+    changes.iter().filter_map(of_change).collect()
+}
+
+/// What a file says.
+#[derive(Clone, Copy, Debug)]
+enum Text<'t> {
+    /// There is none.
+    Missing,
+    Bytes(&'t [u8]),
+    /// It is no file, or too large.
+    Unknown,
+}
+
+impl<'t> Text<'t> {
+    fn new(bytes: Option<&'t [u8]>) -> Self {
+        bytes.map_or(Self::Missing, Self::Bytes)
+    }
+}
+
+/// The same with its bytes.
+enum Content {
+    Missing,
+    Bytes(Vec<u8>),
+    Unknown,
+}
+
+impl Content {
+    fn text(&self) -> Text<'_> {
+        match self {
+            Self::Missing => Text::Missing,
+            Self::Bytes(bytes) => Text::Bytes(bytes),
+            Self::Unknown => Text::Unknown,
+        }
+    }
+}
+
+fn content(objects: &Objects, entry: &Option<Arc<Entry>>) -> Result<Content> {
+    Ok(match entry.as_ref().map(|entry| &entry.body) {
+        None => Content::Missing,
+        Some(Body::File { blob, size: ..=LONGEST }) => Content::Bytes(objects.blob(blob)?),
+        Some(_) => Content::Unknown,
+    })
+}
+
+/// Whether a file of the table gets nothing new that is run or obeyed.
+fn is_harmless(file: &TrustedFile, before: Text<'_>, after: Text<'_>) -> bool {
+    (!file.harmless.is_empty() && brings_only(before, after, &file.harmless))
+        || (!file.json.is_empty() && brings_none(before, after, &file.json))
+}
+
+/// Whether a file of settings gets nothing new but those of these keys. One that is no file, or too large, may get anything.
+fn brings_only(before: Text<'_>, after: Text<'_>, harmless: &[String]) -> bool {
+    let read = |text: Text<'_>| match text {
+        Text::Missing => Some(Vec::new()),
+        Text::Bytes(bytes) => Some(settings::read(bytes)),
+        Text::Unknown => None,
+    };
+    let (Some(before), Some(after)) = (read(before), read(after)) else { return false };
     let mut new = after.iter().filter(|pair| !before.contains(pair));
-    Ok(new.all(|(key, _)| harmless.contains(key)))
+    new.all(|(key, _)| harmless.contains(key))
 }
 
 /// Whether a file in JSON gets none of these values, or has them already. One that cannot be read may get anything.
-fn brings_none(objects: &Objects, change: &Change, keys: &[Vec<String>]) -> Result<bool> {
-    let read = |entry: Option<&Entry>| -> Result<Option<Value>> {
-        Ok(match entry.map(|entry| &entry.body) {
-            None => Some(Value::Null),
-            Some(Body::File { blob, size: ..=LONGEST }) => {
-                let bytes = objects.blob(blob)?;
-                let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
-                serde_json::from_slice(text).ok()
-            }
-            Some(_) => None,
-        })
+fn brings_none(before: Text<'_>, after: Text<'_>, keys: &[Vec<String>]) -> bool {
+    let read = |text: Text<'_>| match text {
+        Text::Missing => Some(Value::Null),
+        Text::Bytes(bytes) => {
+            let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+            serde_json::from_slice(text).ok()
+        }
+        Text::Unknown => None,
     };
-    let before = read(change.before.as_deref())?.unwrap_or_default();
-    let Some(after) = read(change.after.as_deref())? else { return Ok(false) };
+    let before = read(before).unwrap_or_default();
+    let Some(after) = read(after) else { return false };
     let value = |document: &Value, keys: &[String]| {
         keys.iter().try_fold(document.clone(), |value, key| value.get(key).cloned())
     };
-    Ok(keys.iter().all(|keys| {
+    keys.iter().all(|keys| {
         let new = value(&after, keys);
         new.is_none() || new == value(&before, keys)
-    }))
+    })
 }
 
 /// The words of a command that may be paths. A variable in front of one is taken for the working tree.

@@ -8,8 +8,7 @@ use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use offshoot_tree::diff::Change;
-use offshoot_tree::{Body, VaultPath};
+use offshoot_tree::VaultPath;
 use offshoot_vault::Symlinks;
 
 use super::places::{Places, Position};
@@ -51,19 +50,22 @@ struct Walk {
 }
 
 impl<'l> Links<'l> {
-    /// Those of the main line, and those that are new in a workspace.
-    pub(super) fn of(main: &'l Symlinks, changes: &'l [Change], places: &'l Places) -> Self {
+    /// Those of the main line.
+    pub(super) fn of(main: &'l Symlinks, places: &'l Places) -> Self {
         let mut links: BTreeMap<&VaultPath, Vec<&[u8]>> = BTreeMap::new();
         let is_stored = |path: &VaultPath| path.parent().is_some_and(|folder| is_store(&folder));
         for (path, text) in main.iter().filter(|(path, _)| !is_stored(path)) {
             links.entry(path).or_default().push(text);
         }
-        for change in changes {
-            if let Some(Body::Symlink { target }) = change.after.as_ref().map(|e| &e.body) {
-                links.entry(&change.path).or_default().push(target);
-            }
-        }
         Self { links, places, outside: RefCell::default() }
+    }
+
+    /// With others that are new.
+    pub(super) fn with(mut self, new: &'l Symlinks) -> Self {
+        for (path, target) in new {
+            self.links.entry(path).or_default().push(target);
+        }
+        self
     }
 
     pub(super) fn paths(&self) -> impl Iterator<Item = &'l VaultPath> {
@@ -73,6 +75,12 @@ impl<'l> Links<'l> {
     /// Follows a path from a directory on as the kernel does: `..` is what lies above the place that links led to.
     pub(super) fn way(&self, from: &VaultPath, path: &Path) -> Way {
         self.follow(from, path, false)
+    }
+
+    /// Where a link leads.
+    pub(super) fn way_of(&self, link: &VaultPath, target: &[u8]) -> Way {
+        let from = link.parent().unwrap_or_else(VaultPath::top);
+        self.way(&from, Path::new(OsStr::from_bytes(target)))
     }
 
     /// The same, and then all links below where it ends.

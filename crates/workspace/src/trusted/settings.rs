@@ -1,10 +1,10 @@
 //! Settings of a repository, as git reads them.
 
 /// A setting: its key in lower case, without what its section is called, and its value.
-pub(super) type Pair = (String, String);
+pub(crate) type Pair = (String, String);
 
 /// All settings of a text. What git would refuse is read as far as it goes.
-pub(super) fn read(text: &[u8]) -> Vec<Pair> {
+pub(crate) fn read(text: &[u8]) -> Vec<Pair> {
     let text = String::from_utf8_lossy(text).replace("\\\r\n", "").replace("\\\n", "");
     let (mut found, mut section) = (Vec::new(), String::new());
     for line in text.lines() {

@@ -8,6 +8,8 @@ use offshoot_protocol::TrustKind;
 use offshoot_tree::VaultPath;
 use serde::Deserialize;
 
+use crate::folded_name::folded;
+
 /// Files that something on the host runs, obeys or trusts without being asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrustedFile {
@@ -24,6 +26,8 @@ pub struct TrustedFile {
     /// Values in JSON, by their keys from the outside in; a change that brings none of them is like any other. Empty where every change
     /// counts.
     pub json: Vec<Vec<String>>,
+    /// An interpreter writes such files beside their sources: there may be many, which are told of together.
+    pub compiled: bool,
 }
 
 /// Which files are trusted.
@@ -83,6 +87,8 @@ struct FileRow {
     harmless: Vec<String>,
     #[serde(default)]
     json: Vec<Vec<String>>,
+    #[serde(default)]
+    compiled: bool,
 }
 
 #[derive(Deserialize)]
@@ -109,21 +115,21 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let source: Source = toml::from_str(include_str!("../../knowledge/trusted.toml"))
         .expect("the table of trusted files is valid, as a test says");
     let each = |row: FileRow| {
-        let FileRow { patterns, by, kind, why, harmless, json } = row;
-        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless, json };
+        let FileRow { patterns, by, kind, why, harmless, json, compiled } = row;
+        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless, json, compiled };
         patterns.into_iter().map(move |pattern| TrustedFile { pattern, ..row.clone() })
     };
     let files = source.file.into_iter().flat_map(each).collect();
     let home = source.home.into_iter().flat_map(each).collect();
     let settings = source.setting.into_iter().flat_map(|row| {
         let SettingRow { keys, directory, by, kind, why } = row;
-        let pattern = String::new();
-        let row = TrustedFile { pattern, by, kind, why, harmless: Vec::new(), json: Vec::new() };
+        let (harmless, json, compiled) = (Vec::new(), Vec::new(), false);
+        let row = TrustedFile { pattern: String::new(), by, kind, why, harmless, json, compiled };
         keys.into_iter().map(move |pattern| (TrustedFile { pattern, ..row.clone() }, directory))
     });
     let nameless = |row: FileRow| {
-        let FileRow { patterns, by, kind, why, harmless, json } = row;
-        TrustedFile { pattern: patterns.concat(), by, kind, why, harmless, json }
+        let FileRow { patterns, by, kind, why, harmless, json, compiled } = row;
+        TrustedFile { pattern: patterns.concat(), by, kind, why, harmless, json, compiled }
     };
     let (git_link, leaving_link) = (nameless(source.git_link), nameless(source.leaving_link));
     Rows { files, home, settings: settings.collect(), git_link, leaving_link }
@@ -164,8 +170,7 @@ impl TrustedTable {
 
     /// What a path is.
     pub(super) fn fit(&self, path: &VaultPath) -> Option<Fit> {
-        let names: Vec<Vec<u8>> =
-            path.names().iter().map(|name| name.to_ascii_lowercase()).collect();
+        let names: Vec<Vec<u8>> = path.names().iter().map(|name| folded(name)).collect();
         let mut above = None;
         for start in 0..names.len() {
             let first = self.by_first.get(&names[start]).into_iter().flatten();
@@ -295,6 +300,12 @@ mod tests {
             ("/.offshoot/bound/other/.envrc", ".envrc"),
             ("/mise.local.toml", "mise.*.toml"),
             ("/web/package.json", "package.json"),
+            ("/.env\u{200b}rc", ".envrc"),
+            ("/.envrc. ", ".envrc"),
+            ("/.envrc::$DATA", ".envrc"),
+            ("/.v\u{17f}code/tasks.json", ".vscode/**"),
+            ("/.hus\u{212a}y/pre-push", ".husky/**"),
+            ("/x.PTH.", "*.pth"),
         ] {
             assert_eq!(found(path), Some(pattern), "{path}");
         }

@@ -1,9 +1,32 @@
 //! Directories that git would take for a repository, whatever they are called.
 
+use offshoot_tree::VaultPath;
 use offshoot_tree::diff::compare;
-use offshoot_workspace::git::{Planted, Planting};
+use offshoot_vault::Symlinks;
+use offshoot_workspace::git::{Judge, Planted, Planting};
 
 use crate::support::Bench;
+
+/// No file counts.
+struct Nothing;
+
+impl Judge for Nothing {
+    fn counts(&self, _: &VaultPath, _: bool) -> bool {
+        false
+    }
+
+    fn is_harmless(&self, _: &VaultPath, _: Option<&[u8]>, _: Option<&[u8]>) -> bool {
+        true
+    }
+
+    fn leads_astray(&self, _: &Symlinks) -> bool {
+        false
+    }
+
+    fn takes(&self, _: &VaultPath) -> bool {
+        false
+    }
+}
 
 /// What the changes of a workspace plant, by path.
 fn found(bench: &Bench, name: &str) -> Vec<(String, Planted)> {
@@ -12,7 +35,7 @@ fn found(bench: &Bench, name: &str) -> Vec<(String, Planted)> {
     let changes = compare(objects, &before, &after).unwrap();
     let (old, new) = (bench.vault.tree(&before).unwrap(), bench.vault.tree(&after).unwrap());
     let planting =
-        Planting::of(&changes, objects, [&old, &new, &old], &[], &|_, _| false, None).unwrap();
+        Planting::of(&changes, objects, [&old, &new, &old], &[], &Nothing, None).unwrap();
     let planted = changes.iter().filter_map(|change| {
         let what =
             planting.planted(&change.path, change.before.as_deref(), change.after.as_deref())?;

@@ -104,6 +104,43 @@ fn changes_to_known_files_stay_as_well() {
     assert_eq!(trusted(&document, "held"), ["/.husky/pre-push"]);
 }
 
+/// What interpreters run in place of a source is held back like the rest, and told of in one line: every run of a program may leave some.
+#[test]
+fn compiled_code_beside_sources_stays_and_is_told_together() {
+    let place = project(&[("pkg/__pycache__/old.cpython-313.pyc", "mine\n")]);
+    // Flags of 1: made from a source by its hash, which nobody is to check.
+    let unchecked = "printf '\\363\\r\\r\\n\\001\\0\\0\\0' >pkg/__pycache__/app.cpython-313.pyc";
+    run(
+        &place,
+        &format!(
+            "{unchecked}; echo evil >>pkg/__pycache__/old.cpython-313.pyc; echo 1 >pkg/app.py"
+        ),
+    );
+    let paths = ["/pkg/__pycache__/app.cpython-313.pyc", "/pkg/__pycache__/old.cpython-313.pyc"];
+    let said = place.ok(["commit", "-w", "work"]);
+    let line = "stays: 2 files (Python runs such files in place of their sources; --take PATH or --allow trusted commits them): /pkg/__pycache__/\n";
+    assert!(said.contains(line) && !said.contains("something on this machine"), "{said}");
+    assert_eq!(read(&place, "pkg/app.py"), "1\n");
+    assert_eq!(read(&place, &paths[1][1..]), "mine\n");
+    assert!(!place.project().join(&paths[0][1..]).exists());
+    let document = place.json(&["commit", "-w", "work", "-n"]);
+    assert_eq!(trusted(&document, "held"), paths);
+    // With others, those are named one by one as ever.
+    run(&place, "echo evil >.envrc");
+    let said = place.ok(["status", "-w", "work"]);
+    assert!(
+        said.contains(line) && said.contains("1 file that something on this machine"),
+        "{said}"
+    );
+    place.ok(["commit", "-w", "work", "--take", "pkg/__pycache__"]);
+    assert_eq!(read(&place, &paths[1][1..]), "mine\nevil\n");
+    assert!(place.project().join(&paths[0][1..]).exists());
+    // What git ignores stays for that reason, as ever.
+    run(&place, "echo '*.pyc' >.gitignore; echo 3 >pkg/__pycache__/new.pyc");
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(trusted(&document, "held"), ["/.envrc"]);
+}
+
 /// Of a file that everybody changes all the time, only what package managers run by themselves counts.
 #[test]
 fn install_scripts_stay_and_other_changes_come() {

@@ -118,7 +118,7 @@ pub(crate) fn held(
     mut noise: Option<&mut Noise<'_>>,
 ) -> Result<String> {
     let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<&Change>)> = BTreeMap::new();
-    let is_shown = |held: &&Held| held.reason == HeldReason::Setuid || is_shown(&held.change);
+    let is_shown = |held: &&Held| held.reason.is_about_metadata() || is_shown(&held.change);
     for held in held.iter().filter(is_shown) {
         let known = by_reason.entry((held.reason.word().as_str(), why(held.reason)));
         let (_, changes) = known.or_insert_with(|| (held.reason, Vec::new()));
@@ -126,7 +126,7 @@ pub(crate) fn held(
     }
     let lines = by_reason.into_values().map(|(reason, changes)| {
         let number = changes.len();
-        if let HeldReason::Trusted(_) = reason {
+        if is_single(reason) {
             return Ok(trusted_lines(workspace, &trusted(held)));
         }
         let sorted = match noise.as_deref_mut() {
@@ -153,6 +153,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Excluded => "kept out of the vault by .offshootignore or by its name",
         HeldReason::IgnoreFile => "Offshoot would refuse it in the folder",
         HeldReason::Setuid => "modes that give others more rights, such as setuid or write access",
+        HeldReason::Attributes => "extended attributes that an overlay file system would obey",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
         HeldReason::Git(Planted::Newer) => "the folder has newer work in this working tree",
@@ -165,11 +166,15 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::TrustedRef) => {
             "switching to it brings files that this machine would run or obey"
         }
+        HeldReason::Git(Planted::TrustedRepository) => {
+            "its commits or its index have files that this machine would run or obey, or cannot be read"
+        }
         HeldReason::Git(Planted::RemoteRef) => {
             "only a fetch on this machine says what a remote has"
         }
         HeldReason::Git(Planted::Hidden) => "it hides changes from git status",
         HeldReason::Git(_) => OBEYED,
+        HeldReason::Trusted(file) if file.compiled => &file.why,
         HeldReason::Trusted(_) => "something on this machine would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",
@@ -206,10 +211,14 @@ pub(super) fn trusted_files(trusted: &[&Held]) -> String {
     text + &more(trusted.len(), MOST_NAMED)
 }
 
-/// The files of a list that something on this machine would run or obey.
+/// The files of a list that something on this machine would run or obey, but for those that are told of together.
 pub(super) fn trusted(held: &[Held]) -> Vec<&Held> {
-    let is_trusted = |held: &&Held| matches!(held.reason, HeldReason::Trusted(_));
-    held.iter().filter(|held| is_shown(&held.change)).filter(is_trusted).collect()
+    held.iter().filter(|held| is_shown(&held.change) && is_single(held.reason)).collect()
+}
+
+/// Whether a file is trusted and told of by itself. What interpreters write beside sources is not: every run of a program may leave many.
+fn is_single(reason: HeldReason) -> bool {
+    matches!(reason, HeldReason::Trusted(file) if !file.compiled)
 }
 
 fn reason_line(

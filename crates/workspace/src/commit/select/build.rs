@@ -8,6 +8,7 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, EntryKind, Meta, RootId, Tree, TreeEditor, VaultPath};
 use offshoot_vault::Vault;
 
+use super::attributes;
 use super::decide::Decision;
 use super::held::{Held, HeldReason};
 use super::states::SelectionStates;
@@ -138,15 +139,17 @@ impl Builder<'_> {
             }
             let meta = match self.decisions.get(&at) {
                 Some(Decision::Instead(entry, _)) => entry.meta.clone(),
-                _ => self.workspace.get(&at)?.map_or_else(Meta::default, |entry| entry.meta),
+                _ => self.workspace.get(&at)?.map_or_else(Meta::default, |entry| {
+                    attributes::allowed(&entry, None).unwrap_or(entry.meta)
+                }),
             };
             let empty = self.editor.empty_directory(meta)?;
             if now.is_none() {
                 self.renamed_in.insert(inside);
             }
             self.editor.put(&at, empty)?;
-            // Only a mode stays of a directory that is made.
-            self.held.retain(|held, reason| *held != at || *reason == HeldReason::Setuid);
+            // Only metadata stays of a directory that is made.
+            self.held.retain(|held, reason| *held != at || reason.is_about_metadata());
         }
         Ok(None)
     }

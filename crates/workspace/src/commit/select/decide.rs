@@ -1,18 +1,19 @@
 //! Deciding about one change at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
-use offshoot_vault::{Binding, IGNORE_FILE, Vault, bound_path, is_staging};
+use offshoot_vault::{Binding, IGNORE_FILE, Symlinks, Vault, bound_path, is_staging};
 
 use super::held::HeldReason;
-use super::modes;
 use super::selection::{Choice, Selection};
 use super::states::SelectionStates;
+use super::{attributes, modes};
 use crate::error::Result;
 use crate::git::{
-    Checkouts, Planted, Planting, State, TrackedPaths, common, git_directory, worktree_of,
+    Checkouts, Judge, Planted, Planting, Staged, State, TrackedPaths, common, git_directory,
+    worktree_of,
 };
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
 use crate::trusted::{Surroundings, TrustedFiles};
@@ -83,16 +84,9 @@ impl<'d> Decider<'d> {
             git,
         };
         let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
-        let allowed = selection.allow.trusted;
-        let counts = |path: &VaultPath, is_link| !allowed && trusted.counts(path, is_link);
-        let planting = Planting::of(
-            changes,
-            objects,
-            trees,
-            &bindings,
-            &counts,
-            git.map(TrackedPaths::options),
-        )?;
+        let judge = SelectionJudge { trusted: &trusted, selection };
+        let options = git.map(TrackedPaths::options);
+        let planting = Planting::of(changes, objects, trees, &bindings, &judge, options)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
@@ -120,7 +114,33 @@ impl<'d> Decider<'d> {
         Ok(decider)
     }
 
+    /// What indexes of git have of files that something on the host runs or obeys.
+    pub(super) fn staged(&self) -> &Staged {
+        self.planting.staged()
+    }
+
+    /// The checkouts whose commits have such files.
+    pub(super) fn held_checkouts(&self) -> BTreeSet<VaultPath> {
+        match self.selection.allow.git {
+            true => BTreeSet::new(),
+            false => self.planting.held_checkouts().clone(),
+        }
+    }
+
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
+        let decision = self.decide_on_content(change)?;
+        let (entry, reason) = match (&decision, change.after.as_deref()) {
+            (Decision::Take, Some(after)) => (after, HeldReason::Attributes),
+            (Decision::Instead(entry, reason), _) => (&**entry, *reason),
+            _ => return Ok(decision),
+        };
+        let Some(meta) = attributes::allowed(entry, change.before.as_deref()) else {
+            return Ok(decision);
+        };
+        Ok(Decision::Instead(Box::new(Entry { meta, ..entry.clone() }), reason))
+    }
+
+    fn decide_on_content(&mut self, change: &Change) -> Result<Decision> {
         let (path, selection) = (&change.path, self.selection);
         // A part of a git directory without the rest would be a broken repository, so it is asked for as a whole.
         let named = git_directory(path).unwrap_or_else(|| path.clone());
@@ -288,5 +308,29 @@ impl<'d> Decider<'d> {
             above = directory.parent();
         }
         Ok(None)
+    }
+}
+
+/// What counts of what git stores, as far as it is not allowed.
+struct SelectionJudge<'j> {
+    trusted: &'j TrustedFiles<'j>,
+    selection: &'j Selection<'j>,
+}
+
+impl Judge for SelectionJudge<'_> {
+    fn counts(&self, path: &VaultPath, is_link: bool) -> bool {
+        !self.selection.allow.trusted && self.trusted.counts(path, is_link)
+    }
+
+    fn is_harmless(&self, path: &VaultPath, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
+        self.trusted.is_harmless(path, before, after)
+    }
+
+    fn leads_astray(&self, links: &Symlinks) -> bool {
+        !self.selection.allow.trusted && self.trusted.leads_astray(links)
+    }
+
+    fn takes(&self, path: &VaultPath) -> bool {
+        self.selection.take.iter().any(|pattern| pattern.matches(path))
     }
 }

@@ -17,6 +17,8 @@ pub enum HeldReason {
     IgnoreFile,
     /// Its mode gives others more rights: it would run as somebody else, or they could write or read what they could not.
     Setuid,
+    /// It has extended attributes that an overlay file system would obey.
+    Attributes,
     /// Git would run it, or something that it names.
     Git(Planted),
     /// Something on the host runs or obeys it without being asked.
@@ -30,6 +32,11 @@ pub enum HeldReason {
 }
 
 impl HeldReason {
+    /// Only metadata stays for it, and the rest is committed.
+    pub fn is_about_metadata(self) -> bool {
+        matches!(self, Self::Setuid | Self::Attributes)
+    }
+
     /// The word for it.
     pub fn word(self) -> HeldReasonDoc {
         match self {
@@ -37,6 +44,7 @@ impl HeldReason {
             Self::Excluded => HeldReasonDoc::Excluded,
             Self::IgnoreFile => HeldReasonDoc::IgnoreFile,
             Self::Setuid => HeldReasonDoc::Setuid,
+            Self::Attributes => HeldReasonDoc::Attributes,
             Self::Git(_) => HeldReasonDoc::Git,
             Self::Trusted(_) => HeldReasonDoc::Trusted,
             Self::Unbound => HeldReasonDoc::Unbound,
@@ -65,7 +73,7 @@ impl HeldReason {
             Self::Git(Planted::FalseObject | Planted::Cache) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Trusted(_) => Some("--allow trusted"),
-            Self::Excluded | Self::IgnoreFile => None,
+            Self::Excluded | Self::IgnoreFile | Self::Attributes => None,
             Self::Unbound | Self::NotAsked | Self::Left => None,
         }
     }
@@ -92,7 +100,7 @@ impl Held {
                 | Planted::Hidden
                 | Planted::Cache,
             ) => is_rewritten,
-            reason => reason == HeldReason::Setuid,
+            reason => reason.is_about_metadata(),
         }
     }
 }

@@ -37,7 +37,9 @@ pub(in crate::commit) fn seen_by_workspace(
     let selection = selection.in_folders(&vault.bindings()?);
     let held = held_back(vault, states, &selection, &changes)?;
     let (staged, unmatched, parts_of_git) = (Vec::new(), Vec::new(), Vec::new());
-    Selected { root: base, held, staged, unmatched, parts_of_git }.without_ignored(vault, &main)
+    let (root, held_checkouts) = (base, BTreeSet::new());
+    let selected = Selected { root, held, staged, held_checkouts, unmatched, parts_of_git };
+    selected.without_ignored(vault, &main)
 }
 
 impl Selected {

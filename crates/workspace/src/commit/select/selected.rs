@@ -1,5 +1,7 @@
 //! What of a workspace is committed.
 
+use std::collections::BTreeSet;
+
 use offshoot_tree::{RootId, VaultPath};
 
 use super::held::{Held, HeldReason};
@@ -14,6 +16,8 @@ pub struct Selected {
     pub held: Vec<Held>,
     /// Files that the workspace has in the index of git, that something on the host runs or obeys, and that nobody took.
     pub staged: Vec<VaultPath>,
+    /// Checkouts whose commits have such files.
+    pub held_checkouts: BTreeSet<VaultPath>,
     /// Options that name what has not changed: `--only PATH`, `--take PATH`.
     pub unmatched: Vec<String>,
     /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which is committed as a whole or not at all.
@@ -23,7 +27,8 @@ pub struct Selected {
 impl Selected {
     /// The checkouts that do not come along with the branches that the workspace moved.
     pub(in crate::commit) fn checkouts(&self) -> HeldBackCheckouts {
-        let mut held = HeldBackCheckouts::default();
+        let trusted = self.held_checkouts.clone();
+        let mut held = HeldBackCheckouts { trusted, ..HeldBackCheckouts::default() };
         for Held { change, reason } in &self.held {
             match reason {
                 HeldReason::Git(Planted::Todo) => {

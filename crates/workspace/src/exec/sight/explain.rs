@@ -51,20 +51,24 @@ impl Sight {
         if folders.iter().any(|folder| path.starts_with(folder)) {
             return plain(Visibility::Workspace);
         }
-        if self.hidden.iter().any(|hidden| path.starts_with(hidden)) {
-            return plain(Visibility::Hidden);
+        let of_seen = |seen: &Seen| {
+            let copy = seen.copy.as_ref();
+            let left_out = copy.and_then(|copy| copy.left_out.clone()).unwrap_or_default();
+            let withheld_for = copy.and_then(|copy| copy.withheld_for);
+            let by = Some((seen.path.clone(), seen.source.clone()));
+            Explanation { visibility: seen.visibility(), by, left_out, withheld_for }
+        };
+        if let Some(hidden) = self.hidden.iter().find(|hidden| path.starts_with(hidden)) {
+            // A file may be covered by a copy of it.
+            let copy = self.seen.iter().find(|seen| seen.copy.is_some() && seen.path == *hidden);
+            return copy.map_or_else(|| plain(Visibility::Hidden), of_seen);
         }
         let leads_to = |seen: &&Seen| {
             let target = seen.path.canonicalize().unwrap_or_else(|_| seen.path.clone());
             path.starts_with(&target) || path.starts_with(&seen.path)
         };
         if let Some(seen) = self.seen.iter().find(leads_to) {
-            let visibility = seen.visibility();
-            let copy = seen.copy.as_ref();
-            let left_out = copy.and_then(|copy| copy.left_out.clone()).unwrap_or_default();
-            let withheld_for = copy.and_then(|copy| copy.withheld_for);
-            let by = Some((seen.path.clone(), seen.source.clone()));
-            return Explanation { visibility, by, left_out, withheld_for };
+            return of_seen(seen);
         }
         let is_private = |private: &&str| path.starts_with(private);
         match () {

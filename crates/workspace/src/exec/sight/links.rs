@@ -13,6 +13,9 @@ const SYSTEM: [&str; 4] = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
 /// Directories whose entries are programs with all that belongs to them.
 const INSTALLED: [&str; 2] = ["versions", "node_modules"];
 
+/// Settings that versions of programs keep, which may hold credentials.
+const SETTINGS: [&str; 3] = ["etc/npmrc", "pip.conf", ".condarc"];
+
 impl Finder<'_> {
     /// Shows what the programs of a directory lead to: nothing but the program itself, and the directory that it was installed to where that is known. What cannot
     /// be executed is no program, such as a key.
@@ -37,6 +40,9 @@ impl Finder<'_> {
             }
             let source = Source::Group(group, Some("links"));
             if let Some(installed) = installed(&target).filter(|it| !self.holds_home(it)) {
+                for settings in SETTINGS {
+                    self.check(&installed, settings, &source);
+                }
                 self.add(installed, source.clone(), None);
             }
             // The links on the way are found from the first one.

@@ -1,4 +1,4 @@
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use offshoot_profile::Profiles;
 use offshoot_protocol::Visibility;
@@ -84,6 +84,78 @@ fn settings_are_copied_without_credentials() {
     assert_eq!((explained.visibility, explained.left_out.lines), (Visibility::Copied, vec![3, 4]));
     let explained = sight.explain(&home.path(".m2/settings.xml"), None, &[]);
     assert_eq!(explained.visibility, Visibility::Withheld);
+}
+
+/// Tools keep settings in directories that are shown as they are: one that holds a credential is covered by a copy without it.
+#[test]
+fn settings_in_what_is_shown_are_covered_by_copies_without_credentials() {
+    const TOKEN: &str = "//registry.example/:_authToken=npm_secret\n";
+    let home = Home::new();
+    let npmrc = format!("registry=https://registry.example/\n{TOKEN}");
+    let venv = home.path("work/venv");
+    let settings = [
+        (".npm-global/etc/npmrc", npmrc.as_str()),
+        (".nvm/versions/node/v22.1.0/etc/npmrc", &npmrc),
+        (".nvm/versions/node/v20.0.0/etc/npmrc", "fund=false\n"),
+        (".bun/install/global/.npmrc", &npmrc),
+        (".pyenv/versions/3.12.1/pip.conf", "[global]\nindex-url = https://me:pw@host/simple\n"),
+        ("work/venv/pip.conf", "[global]\nindex-url = https://me:pw@host/simple\n"),
+        ("miniconda3/.condarc", "channels:\n  - https://host/t/tk-0123-abcd/acme\n"),
+        ("miniforge3/envs/x/.condarc", "channels:\n  - https://host/t/tk-0123-abcd/acme\n"),
+        (".oh-my-zsh/custom/work.zsh", "alias g=git\nexport GH_TOKEN=secret\n"),
+        (".oh-my-zsh/custom/plain.zsh", "alias g=git\n"),
+        // Of a version that a program of the search path leads to.
+        ("apps/node/versions/v1/etc/npmrc", &npmrc),
+        (".local/share/pypoetry/config.toml", "[http-basic.acme]\npassword = \"secret\"\n"),
+    ];
+    settings.iter().for_each(|(path, text)| home.write(path, text));
+    for hidden in
+        [".local/share/pypoetry/auth.toml", ".cargo/credentials", ".cargo/credentials.toml"]
+    {
+        home.write(hidden, "[x]\npassword = \"secret\"\n");
+    }
+    home.write(".cargo/bin/cargo", "");
+    home.write("programs/other", "");
+    let program = home.path("apps/node/versions/v1/bin/node");
+    home.write("apps/node/versions/v1/bin/node", "");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(&program, home.path("programs/node")).unwrap();
+    let programs = home.path("programs");
+    let variables = [("VIRTUAL_ENV", venv.to_str().unwrap()), ("PATH", programs.to_str().unwrap())];
+    let viewer = home.viewer(&variables);
+    let sight = sight("workspace", &viewer);
+    let copies: Vec<WrittenFile> = sight.copies().collect();
+    for (path, text) in settings {
+        let explained = sight.explain(&home.path(path), None, &[]);
+        let is_whole = path.contains("v20") || path.contains("plain");
+        let copy = copies.iter().find(|copy| copy.path == home.path(path));
+        assert_eq!(sight.hidden.contains(&home.path(path)), !is_whole, "{path}");
+        if is_whole {
+            assert_eq!((explained.visibility, copy), (Visibility::Shown, None), "{path}");
+        } else {
+            assert_eq!(explained.visibility, Visibility::Copied, "{path}");
+            assert!(explained.left_out.count() > 0, "{path}");
+            let left = String::from_utf8_lossy(&copy.unwrap().content).into_owned();
+            let is_secret = |word| left.contains(word);
+            assert!(!["secret", "me:pw", "tk-0123"].into_iter().any(is_secret), "{path}: {left}");
+            assert!(text.starts_with(left.lines().next().unwrap_or_default()), "{path}: {left}");
+        }
+    }
+    for (hidden, visibility) in [
+        (".local/share/pypoetry/auth.toml", Visibility::Hidden),
+        (".cargo/credentials", Visibility::Absent),
+        (".cargo/credentials.toml", Visibility::Absent),
+    ] {
+        let explained = sight.explain(&home.path(hidden), Some(home.0.path()), &[]);
+        assert_eq!(explained.visibility, visibility, "{hidden}");
+    }
+    // Whoever names one gets it as it is.
+    let profiles = Profiles::load(None).unwrap();
+    let named = home.path(".npm-global");
+    let sight = Sight::new(profiles.get("workspace").unwrap(), &viewer, &[named]);
+    let npmrc = home.path(".npm-global/etc/npmrc");
+    assert!(!sight.hidden.contains(&npmrc) && sight.copies().all(|copy| copy.path != npmrc));
+    assert_eq!(sight.explain(&npmrc, None, &[]).visibility, Visibility::Shown);
 }
 
 /// Administrators write passwords of proxies and shares to these.

@@ -180,6 +180,11 @@ impl Checkout {
         of(self) != of(other)
     }
 
+    /// Whether there is an index, and nobody can tell what it lists.
+    pub(super) fn has_unknown_files(&self) -> bool {
+        self.index.is_some() && self.files.is_none()
+    }
+
     /// How many files a sparse checkout leaves out that another one had.
     pub(super) fn left_out_since(&self, older: &Self) -> u64 {
         let (Some(own), Some(older)) = (&self.files, &older.files) else { return 0 };

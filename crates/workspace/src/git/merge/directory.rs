@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::names::within_repository;
 use crate::git::repository::{is_repository, path_of};
+use crate::side_label::HEAD_LABEL;
 
 /// Files that git writes by itself. All others people change by hand, so they are told where the target's stays.
 const BY_GIT: [&[u8]; 10] = [
@@ -176,6 +177,10 @@ impl Taking<'_, '_> {
     /// A file that is taken whole: the other side's where only that changed it since both had the same.
     pub(super) fn file(&mut self, repository: &VaultPath, change: &Change) -> Result<()> {
         if change.kind() == ChangeKind::Metadata {
+            return Ok(());
+        }
+        // Only a fetch on the host says what was fetched there.
+        if change.path.name() == Some(b"FETCH_HEAD") && self.target_label == HEAD_LABEL {
             return Ok(());
         }
         let here = self.sides.target.tree.get(&change.path)?;

@@ -41,6 +41,8 @@ pub struct HeldBackCheckouts {
     pub ignored: BTreeSet<VaultPath>,
     /// Objects were held back, so what a pack has may lead to something that is not there.
     pub objects: bool,
+    /// Their commits have files that something on the host runs or obeys.
+    pub trusted: BTreeSet<VaultPath>,
 }
 
 /// The three states that a target's directory is decided from.

@@ -20,6 +20,8 @@ pub enum Planted {
     Replacement,
     /// A branch, a tag or a stash with files that something on the host runs or obeys.
     TrustedRef,
+    /// A repository with commits or an index that have such files.
+    TrustedRepository,
     /// A branch of a remote, which a fetch on the host moves.
     RemoteRef,
     /// What keeps git from showing that files changed.
@@ -56,6 +58,9 @@ impl Planted {
             Self::Redirect => "a place that git is sent to",
             Self::Replacement => "an object that git takes for another one",
             Self::TrustedRef => "a ref with files that this machine would run or obey",
+            Self::TrustedRepository => {
+                "a git repository with files that this machine would run or obey"
+            }
             Self::RemoteRef => "a branch of a remote, which only a fetch on this machine moves",
             Self::Hidden => "something that hides changes from git status",
             Self::Todo => "steps for git to take",

@@ -1,7 +1,8 @@
-//! Refs that do not move with the rest of a repository.
+//! Refs that do not move with the rest of a repository, and what else of it leads to commits.
 //!
 //! `refs/replace/ID` names what stands in the place of the object ID, wherever git reads that. A branch, a tag or the stash may have files that
-//! something on the host runs or obeys: whoever switches to it has them. What a remote has is said by a fetch on the host.
+//! something on the host runs or obeys: whoever switches to it has them. So have whoever goes back to what a log, an index or a file such as
+//! `ORIG_HEAD` names. What a remote has is said by a fetch on the host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,85 +10,114 @@ use offshoot_tree::VaultPath;
 use offshoot_tree::diff::Change;
 
 use super::by_name::Planted;
+use super::part::{Part, part_of};
+use super::remembered::Looks;
 use crate::error::Result;
-use crate::git::merge::{Brought, Counts};
-use crate::git::names::within_repository;
-use crate::git::repository::{Refs, State, is_repository, led_over, path_of};
+use crate::git::merge::{Brought, Judge, Staged};
+use crate::git::repository::{Refs, State, common, led_over, resolve};
 
 /// How the names of replacements start.
-const REPLACE: &[u8] = b"refs/replace/";
+pub(super) const REPLACE: &[u8] = b"refs/replace/";
 const REMOTES: &[u8] = b"refs/remotes/";
-const STASH: &[u8] = b"refs/stash";
+pub(super) const STASH: &[u8] = b"refs/stash";
 
-/// The refs that a set of changes moves and that stay.
+/// The refs that a set of changes moves and that stay, with what else leads to what they have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldRefs {
     /// Files of replacements that have the same value before and after, such as one that was packed.
     same: BTreeSet<VaultPath>,
-    /// Files of refs, and logs that go with them.
+    /// Files of refs, and others that go with them.
     files: BTreeMap<VaultPath, Planted>,
-    /// Lists of packed refs, with what they say if all of these stay as they were.
-    packed: BTreeMap<VaultPath, (Vec<u8>, Planted)>,
+    /// Lists of packed refs and logs, with what they say without those that stay.
+    texts: BTreeMap<VaultPath, (Vec<u8>, Planted)>,
+    /// New repositories with something that leads to such files.
+    new: BTreeSet<VaultPath>,
+    /// Checkouts of what stays.
+    checkouts: BTreeSet<VaultPath>,
+    staged: Staged,
 }
 
 /// The names of refs that stay in one repository, and why.
-type Names = BTreeMap<Vec<u8>, Planted>;
+pub(super) type Names = BTreeMap<Vec<u8>, Planted>;
 
 impl HeldRefs {
-    /// Looks at the refs of repositories that changed in one way or another; `counts` tells files that something runs or obeys.
+    /// Looks at the repositories of which such parts changed; `judge` tells files that something runs or obeys.
     pub(super) fn of(
         changes: &[Change],
-        [before, after, main]: [State<'_>; 3],
-        counts: Counts<'_>,
+        states: [State<'_>; 3],
+        judge: &dyn Judge,
     ) -> Result<Self> {
+        let [before, after, main] = states;
         let mut found = Self::default();
-        let mut repositories: BTreeMap<VaultPath, Names> = BTreeMap::new();
+        let mut looks = Looks::new(states, judge);
+        let mut places = BTreeSet::new();
         for change in changes {
             let path = &change.path;
-            let Some((repository, name)) = ref_at(path).or_else(|| list_at(path)) else {
-                continue;
-            };
-            // Any other file can have such a name.
-            if within_repository(path).is_none() && !is_repository(after.tree, &repository)? {
-                continue;
-            }
-            if !repositories.contains_key(&repository) {
-                let held = held(&repository, [before, after, main], counts)?;
-                repositories.insert(repository.clone(), held);
-            }
-            let held = &repositories[&repository];
-            match name {
-                Some(name) => match held.get(&name) {
+            let Some((at, part)) = part_of(change, [after, main])? else { continue };
+            places.insert(at.clone());
+            looks.add(&at)?;
+            let Some(look) = looks.known(&at) else { continue };
+            let held = &look.held;
+            match part {
+                Part::Ref(name) => match held.get(&name) {
                     Some(planted) => drop(found.files.insert(path.clone(), *planted)),
                     None if name.starts_with(REPLACE) => drop(found.same.insert(path.clone())),
                     None => {}
                 },
-                None if change.after.is_some() => {
+                Part::List if change.after.is_some() => {
                     let Some(planted) = held.values().min() else { continue };
                     let (old, new) = (before.file(path)?, after.file(path)?);
                     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
                     let text = with_lines_of(&new, &old, held);
                     if text != new {
-                        found.packed.insert(path.clone(), (text, *planted));
+                        found.texts.insert(path.clone(), (text, *planted));
                     }
                 }
-                None => {}
+                Part::Log => {
+                    if let Some(text) = look.without_lines([before, main], path, after)? {
+                        found.texts.insert(path.clone(), (text, Planted::TrustedRef));
+                    }
+                }
+                Part::Pointer if look.leads_to_some(path, after)? => {
+                    found.files.insert(path.clone(), Planted::TrustedRef);
+                }
+                Part::Index => {
+                    let [new, old, known] = [after, before, main].map(|it| it.whole_index(&at));
+                    let known = [old?.unwrap_or_default(), known?.unwrap_or_default()];
+                    let staged = look.brought.staged(&new?.unwrap_or_default(), &known)?;
+                    if look.is_new && !staged.left.is_empty() {
+                        found.new.insert(at);
+                    }
+                    found.staged.left.extend(staged.left);
+                    found.staged.taken.extend(staged.taken);
+                }
+                _ => {}
             }
         }
-        for (repository, held) in &repositories {
+        for at in &places {
+            looks.add(&common(at))?;
+            let Some(look) = looks.known(at) else { continue };
             // The rest of the stash is in its log.
-            if let Some(planted) = held.get(STASH) {
-                let log = repository.join(b"logs").join(b"refs").join(b"stash");
+            if let Some(planted) = look.held.get(STASH) {
+                let log = at.join(b"logs").join(b"refs").join(b"stash");
                 found.files.insert(log, *planted);
             }
-            let refs = after.refs(repository)?;
+            let (refs, main) = (after.refs(at)?, main.refs(at)?);
             let branch = led_over(&refs, b"HEAD").pop();
-            let switched = branch.as_ref().and_then(|branch| held.get(branch));
-            if let (Some(planted), false) =
-                (switched, led_over(&main.refs(repository)?, b"HEAD").pop() == branch)
-            {
-                found.files.insert(repository.join(b"HEAD"), *planted);
+            let shared = looks.known(&common(at)).map(|shared| &shared.held);
+            let planted = match (&branch, resolve(&refs, b"HEAD")) {
+                (Some(branch), _) => shared.and_then(|held| held.get(branch)).copied(),
+                (None, Some(id)) if look.brought.is_in(&id, None)? => Some(Planted::TrustedRef),
+                _ => None,
+            };
+            let Some(planted) = planted else { continue };
+            if look.is_new {
+                found.new.insert(at.clone());
             }
+            if branch.is_none() || led_over(&main, b"HEAD").pop() != branch {
+                found.files.insert(at.join(b"HEAD"), planted);
+            }
+            found.checkouts.insert(at.clone());
         }
         Ok(found)
     }
@@ -102,36 +132,44 @@ impl HeldRefs {
         self.files.get(path).copied()
     }
 
-    /// What a list of packed refs says without those that stay, and why.
-    pub(super) fn packed(&self, path: &VaultPath) -> Option<(&[u8], Planted)> {
-        self.packed.get(path).map(|(text, planted)| (text.as_slice(), *planted))
+    /// What a list of packed refs or a log says without what stays, and why.
+    pub(super) fn text(&self, path: &VaultPath) -> Option<(&[u8], Planted)> {
+        self.texts.get(path).map(|(text, planted)| (text.as_slice(), *planted))
+    }
+
+    /// New repositories of which everything stays.
+    pub(super) fn new_repositories(&self) -> &BTreeSet<VaultPath> {
+        &self.new
+    }
+
+    /// The checkouts whose commits stay.
+    pub(super) fn checkouts(&self) -> &BTreeSet<VaultPath> {
+        &self.checkouts
+    }
+
+    /// What an index has of such files.
+    pub(super) fn staged(&self) -> &Staged {
+        &self.staged
     }
 }
 
-/// The refs of a repository that stay.
-fn held(
+/// The refs that stay in a repository, of which these are old and new.
+pub(super) fn held(
     repository: &VaultPath,
-    [before, after, main]: [State<'_>; 3],
-    counts: Counts<'_>,
+    (old, new): (&Refs, &Refs),
+    [before, after]: [State<'_>; 2],
+    (brought, is_new): (&Brought<'_>, bool),
 ) -> Result<Names> {
-    let (old, new) = (before.refs(repository)?, after.refs(repository)?);
     let mut names: Names =
-        changed(&old, &new).map(|name| (name.clone(), Planted::Replacement)).collect();
+        changed(old, new).map(|name| (name.clone(), Planted::Replacement)).collect();
     names.retain(|name, _| name.starts_with(REPLACE));
-    // A repository that is new is looked at as a whole.
-    if !is_repository(before.tree, repository)? {
-        return Ok(names);
-    }
-    let brought = Brought::new([main, after], repository, counts)?;
-    // The checkout of a branch stays where its files do, and the branch with it.
-    let checked_out = led_over(&main.refs(repository)?, b"HEAD");
-    for name in changed(&old, &new).filter(|name| name.starts_with(b"refs/")) {
+    for name in changed(old, new).filter(|name| name.starts_with(b"refs/")) {
         let (was, Some(value)) = (old.get(name), new.get(name)) else { continue };
-        if names.contains_key(name) || checked_out.contains(name) || value.starts_with(b"ref:") {
+        if names.contains_key(name) || value.starts_with(b"ref:") {
             continue;
         }
         let why = match () {
-            () if name.starts_with(REMOTES) => Some(Planted::RemoteRef),
+            () if name.starts_with(REMOTES) && !is_new => Some(Planted::RemoteRef),
             () if name == STASH => {
                 let is_in = brought.is_in_stash(value, was.map(Vec::as_slice))?;
                 is_in.then_some(Planted::TrustedRef)
@@ -152,34 +190,6 @@ fn held(
         }
     }
     Ok(names)
-}
-
-/// The repository and the name of a ref that has a file of its own; the log of the stash counts as the stash.
-fn ref_at(path: &VaultPath) -> Option<(VaultPath, Option<Vec<u8>>)> {
-    let names = path.names();
-    let at = match within_repository(path) {
-        Some(inside) => {
-            let start = names.len() - inside.len();
-            let refs = inside.iter().position(|name| name == b"refs")?;
-            let is_log = refs > 0 && inside[refs - 1] == b"logs";
-            start + if is_log { refs - 1 } else { refs }
-        }
-        None => names.iter().rposition(|name| name == b"refs")?,
-    };
-    let name = &names[at..];
-    match name.first()?.as_slice() {
-        b"logs" => {
-            let is_stash = name.get(1..)?.join(&b'/') == STASH;
-            is_stash.then(|| (path_of(&names[..at]), Some(STASH.to_vec())))
-        }
-        _ => (name.len() > 1).then(|| (path_of(&names[..at]), Some(name.join(&b'/')))),
-    }
-}
-
-/// The repository that a list of packed refs would be of.
-fn list_at(path: &VaultPath) -> Option<(VaultPath, Option<Vec<u8>>)> {
-    let repository = path.parent().filter(|_| path.name() == Some(b"packed-refs"))?;
-    Some((repository, None))
 }
 
 /// The refs that have another value.

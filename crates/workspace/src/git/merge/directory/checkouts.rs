@@ -72,7 +72,9 @@ impl Taking<'_, '_> {
         for checkout in checkouts.iter_mut().filter(|checkout| checkout.is_changed()) {
             checkout.flaw = checkout_flaw(&both, checkout)?;
             checkout.left_out = self.left_out(checkout)?;
-            checkout.take &= checkout.flaw.is_none() && checkout.left_out.is_none();
+            checkout.take &= checkout.flaw.is_none()
+                && checkout.left_out.is_none()
+                && !self.held.trusted.contains(&checkout.at);
         }
         let given = self.given(repository)?;
         // What is taken back goes by where refs are, not by what they hold.
@@ -110,15 +112,15 @@ impl Taking<'_, '_> {
     /// A file of a checkout that the other side committed or staged, and does not bring.
     fn left_out(&self, checkout: &Checkouts) -> Result<Option<VaultPath>> {
         let Checkouts { at, target, other, .. } = checkout;
-        let first = VaultPath::top();
-        let top = match *at == self.sides.target.repository_at(&first)? {
-            true => Some(first),
-            false => at.parent().filter(|_| at.name() == Some(b".git")),
+        let top = self.sides.target.working_tree(at)?;
+        let is_said = |below: &[Vec<u8>]| match other.has_unknown_files() {
+            true => !other.has_same_index(target),
+            false => other.says_other_of(target, &below.join(&b'/')),
         };
-        let Some(top) = top else { return Ok(None) };
-        let is_theirs = |path: &&VaultPath| {
-            let below = path.names().strip_prefix(top.names());
-            below.is_some_and(|below| other.says_other_of(target, &below.join(&b'/')))
+        let is_theirs = |path: &&VaultPath| match &top {
+            Some(top) => path.names().strip_prefix(top.names()).is_some_and(is_said),
+            // Nobody knows where its files are.
+            None => (0..path.names().len()).any(|start| is_said(&path.names()[start..])),
         };
         Ok(self.left_out.iter().find(is_theirs).cloned())
     }
@@ -228,7 +230,10 @@ impl Taking<'_, '_> {
         }
         let event = GitEvent::CheckoutStayed(self.why_it_stays(checkout)?);
         self.note(repository, event, name.clone(), from, other.commit.as_deref());
-        let way = self.way_to_switched(checkout, refs)?;
+        let way = match self.way_with_left_out(checkout)? {
+            Some(way) => Some(way),
+            None => self.way_to_switched(checkout, refs)?,
+        };
         self.report.notes.last_mut().expect("a note was just added").way = way;
         // A commit that no branch has would be out of reach. What something in progress made belongs to that.
         let detached = other.branch().is_none() && other.commit != base.commit && !other.busy;

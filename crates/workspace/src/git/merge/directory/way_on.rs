@@ -20,6 +20,9 @@ impl Taking<'_, '_> {
         if let Some(path) = &checkout.left_out {
             return Ok(format!("{path} is committed or staged in {}, and stays there", self.label));
         }
+        if self.held.trusted.contains(&checkout.at) {
+            return Ok("its commit has files that this machine would run or obey".to_owned());
+        }
         Ok(match (target.busy, other.busy, target.is_same(base)) {
             (true, ..) => "a merge or rebase is in progress there".to_owned(),
             (_, true, _) => "the other side has a merge or rebase in progress".to_owned(),
@@ -39,6 +42,15 @@ impl Taking<'_, '_> {
             },
             _ => "the branch that is checked out stays".to_owned(),
         })
+    }
+
+    /// What to do where the other side's commit stays because of a file that it has.
+    pub(super) fn way_with_left_out(&self, checkout: &Checkouts) -> Result<Option<NextStep>> {
+        let Checkouts { at, left_out, .. } = checkout;
+        let is_held = self.target_label == HEAD_LABEL && self.held.trusted.contains(at);
+        let is_first = *at == self.sides.target.repository_at(&VaultPath::top())?;
+        let file = left_out.as_ref().filter(|_| is_held && is_first);
+        Ok(file.map(|file| NextStep::git_commit(self.label, Some(file))))
     }
 
     /// What to do where the target switched to another branch while the other side made commits on the old one: that branch has them, and the
