@@ -1,4 +1,4 @@
-//! The files of the `cache` directory that belong to a root.
+//! The files of the `cache` directory. Most belong to a root.
 //!
 //! Such a file may vanish or be wrong in any way without harm: it ends in its own hash, and failing to write one is no error.
 
@@ -59,7 +59,11 @@ pub(crate) fn root_of(file: &Path) -> Option<RootId> {
 
 /// Writes a cache file in the place of the one that is there. Where that fails, what it would have said is found out again.
 pub(crate) fn save(file: &Path, kind: CacheKind, root: &RootId, body: &[u8]) {
-    let mut bytes = [kind.magic().as_slice(), &root.0, body].concat();
+    write(file, [kind.magic().as_slice(), &root.0, body].concat());
+}
+
+/// The same of one that belongs to no root.
+pub(crate) fn write(file: &Path, mut bytes: Vec<u8>) {
     let hash = blake3::hash(&bytes);
     bytes.extend_from_slice(hash.as_bytes());
     drop(replace(file, &bytes));

@@ -35,6 +35,7 @@ mod registry;
 mod reserve;
 mod scratch;
 mod snapshot;
+mod sound_packs;
 mod symlinks;
 mod transact;
 mod undo;

@@ -57,6 +57,7 @@ pub(crate) use names::{
 };
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
+pub use pack_check::PackChecker;
 pub use planted::{Planted, Planting, planted};
 pub(crate) use planted::{matters, steps};
 pub(crate) use repository::{Refs, State, common, packed_refs};

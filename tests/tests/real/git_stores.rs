@@ -292,3 +292,41 @@ fn a_branch_with_deep_directories_stays() {
         "flat\nok\n"
     );
 }
+
+/// To look at a large pack takes long, and `status` asks for it each time: it is remembered, as long as the pack is the same.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_pack_is_looked_at_once() {
+    let mut scene = project(Who::Me, HISTORY);
+    scene.work("git repack -adq; echo ok > new");
+    let said = scene.done(&["status"]);
+    assert!(!said.contains("stays"), "{said}");
+    scene.host("mkdir ../none; touch ../none/git");
+    scene.set("PATH", scene.place.path().join("none"));
+    let said = scene.done(&["commit"]);
+    assert!(!said.contains("stays"), "{said}");
+    scene.set("PATH", offshoot_machine::search_path());
+    scene.work("rm .git/objects/pack/*; git init -q ../x; echo other > other; git add other; git commit -qm other; git repack -adq");
+    scene.set("PATH", scene.place.path().join("none"));
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("packs of git that could not be checked"), "{said}");
+}
+
+/// Git resolves a conflict by itself as it was resolved before.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn no_conflict_is_resolved_as_a_workspace_did() {
+    let scene = project(Who::Me, HISTORY);
+    let change = |name: &str| format!("echo {name} > f; git add f; git commit -qm {name}");
+    scene.work(&format!(
+        "git checkout -qb one; {}; git checkout -qb two HEAD~1; {}
+         git -c rerere.enabled=true merge -q one > /dev/null || :; echo evil > f; git add f
+         git -c rerere.enabled=true commit -qm merged; ls .git/rr-cache/*/postimage > /dev/null; git reset -q --hard HEAD~1",
+        change("one"),
+        change("two"),
+    ));
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("rr-cache"), "{said}");
+    let merged = scene.host("git checkout -q two; git merge one > /dev/null 2>&1 || cat f");
+    assert!(merged.contains("<<<<<<<") && !merged.contains("evil"), "{merged}");
+}

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 
 use offshoot_tree::{BlobId, Objects};
+use offshoot_vault::Vault;
 use tempfile::TempDir;
 
 use super::error::GitError;
@@ -21,9 +22,37 @@ pub(super) enum PackCheck {
     Unknown,
 }
 
+/// Looks at packs, and remembers those that are sound.
+#[derive(Debug)]
+pub struct PackChecker<'c> {
+    /// How git is run.
+    pub git: &'c GitOptions,
+    /// Where it is remembered.
+    pub vault: &'c Vault,
+}
+
+impl PackChecker<'_> {
+    /// Looks at a pack with its index, unless somebody did.
+    pub(super) fn check(
+        &self,
+        objects: &Objects,
+        [pack, index]: [&BlobId; 2],
+        format: &str,
+    ) -> PackCheck {
+        if self.vault.is_sound_pack(pack, index) {
+            return PackCheck::Sound;
+        }
+        let found = check_pack(self.git, objects, [pack, index], format);
+        if found == PackCheck::Sound {
+            self.vault.remember_sound_pack(pack, index);
+        }
+        found
+    }
+}
+
 /// Has git read a copy of the pack, name every object by its hash and write an index of its own, outside of all repositories. Of a version that
 /// git has not written for long, an index is never the same.
-pub(super) fn check_pack(
+fn check_pack(
     git: &GitOptions,
     objects: &Objects,
     [pack, index]: [&BlobId; 2],

@@ -17,7 +17,7 @@ use offshoot_vault::Binding;
 use super::merge::{Judge, Staged};
 use super::names::{git_directory, is_name, within_repository};
 use super::nested::{Look, Nested};
-use super::options::GitOptions;
+use super::pack_check::PackChecker;
 use super::repository::{State, is_repository};
 use super::submodule::Submodules;
 use crate::error::Result;
@@ -54,14 +54,14 @@ pub struct Planting {
 
 impl Planting {
     /// Looks at the directories that something changed in; `main` is what the folders are. `judge` tells which files something on the host
-    /// runs or obeys. Without a `git` to run, packs cannot be looked at.
+    /// runs or obeys. Without `packs_by` nobody can look at packs.
     pub fn of(
         changes: &[Change],
         objects: &Objects,
         [before, after, main]: [&Tree<'_>; 3],
         bindings: &[Binding],
         judge: &dyn Judge,
-        git: Option<&GitOptions>,
+        packs_by: Option<&PackChecker<'_>>,
     ) -> Result<Self> {
         let state = |tree| State { objects, tree };
         let (old, new) = (state(before), state(after));
@@ -79,7 +79,7 @@ impl Planting {
         }
         let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
-        let stores = Stores::of(changes, new, state(main), git)?;
+        let stores = Stores::of(changes, new, state(main), packs_by)?;
         let is_plain = |path: &&VaultPath| is_module(path) && !stores.broken().contains(*path);
         let modules = repositories.keys().filter(is_plain).cloned().collect();
         let held_refs = HeldRefs::of(changes, [old, new, state(main)], judge)?;

@@ -12,7 +12,7 @@ use super::states::SelectionStates;
 use super::{attributes, modes};
 use crate::error::Result;
 use crate::git::{
-    Checkouts, Judge, Planted, Planting, Staged, State, TrackedPaths, common, git_directory,
+    Checkouts, Judge, PackChecker, Planted, Planting, Staged, State, common, git_directory,
     worktree_of,
 };
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
@@ -85,8 +85,8 @@ impl<'d> Decider<'d> {
         };
         let trusted = TrustedFiles::new(selection.trusted, changes, &around)?;
         let judge = SelectionJudge { trusted: &trusted, selection };
-        let options = git.map(TrackedPaths::options);
-        let planting = Planting::of(changes, objects, trees, &bindings, &judge, options)?;
+        let packs_by = git.map(|git| PackChecker { git: git.options(), vault });
+        let planting = Planting::of(changes, objects, trees, &bindings, &judge, packs_by.as_ref())?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();

@@ -26,6 +26,8 @@ pub enum Planted {
     RemoteRef,
     /// What keeps git from showing that files changed.
     Hidden,
+    /// How conflicts were resolved: git does the same by itself when it meets them again.
+    Resolution,
     /// Steps that git goes on with when it is told to continue.
     Todo,
     /// A symbolic link inside of a repository.
@@ -63,6 +65,7 @@ impl Planted {
             }
             Self::RemoteRef => "a branch of a remote, which only a fetch on this machine moves",
             Self::Hidden => "something that hides changes from git status",
+            Self::Resolution => "what git resolves conflicts with by itself",
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
@@ -182,6 +185,9 @@ pub(in crate::git) fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Plante
         // Git makes these with every repository and never runs them.
         let is_sample = matches!(rest, [name] if name.ends_with(b".sample"));
         return (!is_sample).then_some(Planted::Hook);
+    }
+    if is("rr-cache") {
+        return Some(Planted::Resolution);
     }
     if is("rebase-merge") || is("rebase-apply") || is("sequencer") {
         return Some(Planted::Todo);

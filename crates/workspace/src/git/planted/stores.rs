@@ -11,8 +11,7 @@ use crate::error::Result;
 use crate::git::merge::{hex, is_cache, is_id, is_object_of};
 use crate::git::names::{is_name, within_repository};
 use crate::git::object_hash::ObjectHash;
-use crate::git::options::GitOptions;
-use crate::git::pack_check::{PackCheck, check_pack};
+use crate::git::pack_check::{PackCheck, PackChecker};
 use crate::git::repository::{State, is_repository, path_of};
 
 /// What a set of changes does to the stores of repositories.
@@ -43,7 +42,7 @@ impl Stores {
         changes: &[Change],
         after: State<'_>,
         main: State<'_>,
-        git: Option<&GitOptions>,
+        packs_by: Option<&PackChecker<'_>>,
     ) -> Result<Self> {
         let mut found = Self::default();
         let mut packs: BTreeMap<(VaultPath, Vec<u8>), VaultPath> = BTreeMap::new();
@@ -75,7 +74,7 @@ impl Stores {
                 false => after.format(&repository)?,
             };
             let pair = Pair { directory: &directory, stem: &stem, format: format.objects() };
-            let Some(why) = pair.planted([after, main], git)? else { continue };
+            let Some(why) = pair.planted([after, main], packs_by)? else { continue };
             let start = [&stem, b".".as_slice()].concat();
             let is_part = |change: &&Change| {
                 let name = change.path.name().unwrap_or_default();
@@ -130,7 +129,7 @@ impl Pair<'_> {
     fn planted(
         &self,
         [after, main]: [State<'_>; 2],
-        git: Option<&GitOptions>,
+        packs_by: Option<&PackChecker<'_>>,
     ) -> Result<Option<Planted>> {
         let mut blobs = Vec::new();
         let mut is_known = true;
@@ -146,8 +145,8 @@ impl Pair<'_> {
             blobs.push(blob);
         }
         let ([pack, index], false) = (blobs.as_slice(), is_known) else { return Ok(None) };
-        let Some(git) = git else { return Ok(Some(Planted::Unchecked)) };
-        Ok(match check_pack(git, after.objects, [pack, index], self.format) {
+        let Some(packs_by) = packs_by else { return Ok(Some(Planted::Unchecked)) };
+        Ok(match packs_by.check(after.objects, [pack, index], self.format) {
             PackCheck::Sound => None,
             PackCheck::False => Some(Planted::FalseObject),
             PackCheck::Unknown => Some(Planted::Unchecked),
