@@ -251,6 +251,10 @@ impl<'t> TrustedFiles<'t> {
             let of_config = Path::new(below).strip_prefix(CONFIG).ok();
             let of_config = of_config.and_then(|below| Some(config.as_ref()?.join(below)));
             for path in of_home.into_iter().chain(of_config) {
+                // A folder that is such a place, or lies in one, is obeyed as a whole.
+                for folder in self.places.folders_in(&path) {
+                    self.directories.entry(folder).or_insert(file);
+                }
                 self.words.entry((VaultPath::top(), path)).or_insert((file, true));
             }
         }

@@ -40,6 +40,16 @@ impl Places {
         found.map_or_else(|| Position::Outside(host.to_owned()), Position::Inside)
     }
 
+    /// The folders that lie in a place of the host, as it is written or as the host resolves it.
+    pub(super) fn folders_in(&self, host: &Path) -> Vec<VaultPath> {
+        let resolved = host.canonicalize().ok();
+        let is_in = |folder: &Path| {
+            folder.starts_with(host) || resolved.as_ref().is_some_and(|it| folder.starts_with(it))
+        };
+        let folders = self.folders.iter().filter(|(_, folder)| is_in(folder));
+        folders.map(|(at, _)| at.clone()).collect()
+    }
+
     /// What lies above a directory of the vault: for a folder that is on the host. Nothing where nobody knows.
     pub(super) fn above(&self, path: &VaultPath) -> Option<Position> {
         match self.folders.iter().find(|(at, _)| at == path) {

@@ -397,6 +397,35 @@ fn a_part_of_the_home_as_the_project_is_held() {
     assert_eq!(fs::read_to_string(config.join("mine/a")).unwrap(), "2\n");
 }
 
+/// A folder that is a place which the host obeys, or lies in one, also behind a link: all of it is obeyed.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_place_that_is_obeyed_as_the_project_is_held() {
+    for at in [".config/fish", ".config/fish/conf.d", ".local/bin", "dots/fish"] {
+        let place = Place::new();
+        let folder = place.path().join(at);
+        fs::create_dir_all(&folder).unwrap();
+        if at.starts_with("dots") {
+            fs::create_dir_all(place.path().join(".config")).unwrap();
+            symlink(&folder, place.path().join(".config/fish")).unwrap();
+        }
+        fs::write(folder.join("a"), "1\n").unwrap();
+        let run = |words: &[&str]| {
+            let ran = place.command(words).current_dir(&folder).output().unwrap();
+            assert!(ran.status.success(), "{at}: {ran:?}");
+            ran
+        };
+        run(&["init"]);
+        run(&["exec", "-w", "work", "--", "sh", "-euc", "echo evil >ls; mkdir d; echo evil >d/x"]);
+        let document = document_of(&run(&["commit", "-w", "work", "--json"]));
+        assert_eq!(trusted(&document["result"], "held"), ["/d/x", "/ls"], "{at}");
+        assert!(!folder.join("ls").exists(), "{at}");
+        // Whoever looked at it takes it.
+        run(&["commit", "-w", "work", "--take", "ls"]);
+        assert!(folder.join("ls").exists(), "{at}");
+    }
+}
+
 /// Links that the folder gets or loses while workspaces are at work.
 #[test]
 fn links_that_come_and_go_count_as_they_are() {
