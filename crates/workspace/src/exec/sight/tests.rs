@@ -102,6 +102,12 @@ fn settings_in_what_is_shown_are_covered_by_copies_without_credentials() {
         ("work/venv/pip.conf", "[global]\nindex-url = https://me:pw@host/simple\n"),
         ("miniconda3/.condarc", "channels:\n  - https://host/t/tk-0123-abcd/acme\n"),
         ("miniforge3/envs/x/.condarc", "channels:\n  - https://host/t/tk-0123-abcd/acme\n"),
+        ("miniforge3/envs/x/condarc", "channels:\n  - https://host/t/tk-0123-abcd/acme\n"),
+        ("micromamba/.mambarc", "channels:\n  - https://host/t/tk-0123-abcd/acme\n"),
+        ("miniconda3/etc/npmrc", &npmrc),
+        ("miniconda3/envs/x/etc/npmrc", &npmrc),
+        (".pixi/envs/x/etc/npmrc", &npmrc),
+        (".asdf/installs/nodejs/22/.npm/etc/npmrc", &npmrc),
         (".oh-my-zsh/custom/work.zsh", "alias g=git\nexport GH_TOKEN=secret\n"),
         (".oh-my-zsh/custom/plain.zsh", "alias g=git\n"),
         // Of a version that a program of the search path leads to.
