@@ -10,7 +10,7 @@ const DEEPEST: usize = 512;
 
 /// Whether every tree that is remembered has exactly the files of the index.
 pub(super) fn is_true(remembered: &[u8], index: &Index, width: usize) -> bool {
-    let trees = index_trees(index);
+    let trees = index_trees(index, width);
     let mut reading = Reading { rest: remembered, index, trees: &trees, width };
     reading.is_next_true(&[], 0) == Some(true) && reading.rest.is_empty()
 }

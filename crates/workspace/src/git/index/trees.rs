@@ -9,8 +9,8 @@ use crate::git::object_hash::ObjectHash;
 const DIRECTORY: u32 = 0o40_000;
 
 /// The id of each directory by its path, as bytes, that git would store for an index. Nothing for those that have unmerged files, or ones that are
-/// only announced.
-pub(in crate::git) fn index_trees(index: &Index) -> BTreeMap<Vec<u8>, Vec<u8>> {
+/// only announced. Ids have so many bytes.
+pub(in crate::git) fn index_trees(index: &Index, width: usize) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut holders: BTreeMap<Vec<u8>, BTreeSet<Named>> =
         BTreeMap::from([(Vec::new(), BTreeSet::new())]);
     let (mut trees, mut unknown) = (BTreeMap::new(), BTreeSet::new());
@@ -32,7 +32,6 @@ pub(in crate::git) fn index_trees(index: &Index) -> BTreeMap<Vec<u8>, Vec<u8>> {
             holders.entry(path[..at].to_vec()).or_default();
         }
     }
-    let width = index.values().next().map_or(0, |entry| entry.object.len());
     // Those in others first, and the top last.
     let mut order: Vec<Vec<u8>> = holders.keys().cloned().collect();
     let depth = |path: &Vec<u8>| path.iter().filter(|byte| **byte == b'/').count();
@@ -100,7 +99,7 @@ mod tests {
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", dir.path());
         let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
         let index = parse(&std::fs::read(dir.path().join(".git/index")).unwrap()).unwrap();
-        let trees = index_trees(&index);
+        let trees = index_trees(&index, 20);
         let names = ["", "a", "a/b", "a.d", "a-", "a-/x"];
         let found = names.map(|name| String::from_utf8(hex(&trees[name.as_bytes()])).unwrap());
         assert_eq!(found.join("\n"), said.trim());

@@ -60,7 +60,8 @@ impl Brought<'_> {
     /// that is what is known of them.
     pub(super) fn is_checked_out(&self, path: &VaultPath, tree: &[u8]) -> Result<bool> {
         if self.index_trees.get().is_none() {
-            let trees = self.indexes()?.iter().flat_map(index_trees);
+            let width = tree.len() / 2;
+            let trees = self.indexes()?.iter().flat_map(|index| index_trees(index, width));
             let trees = trees.map(|(path, id)| (path, hex(&id))).collect();
             self.index_trees.get_or_init(|| trees);
         }
