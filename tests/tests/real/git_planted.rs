@@ -464,3 +464,32 @@ fn remotes_of_old_stay() {
     assert_eq!(scene.host("cat new; git remote; ls .git/arc 2>/dev/null || :"), "ok\n");
     scene.host("! git fetch -q origin; ! grep -r evil .git/remotes .git/branches");
 }
+
+/// A directory that git takes for a repository, of which two workspaces bring a part each.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn no_two_workspaces_make_a_repository() {
+    let config = "printf '[core]\\nrepositoryformatversion=0\\nbare=false\\nworktree=.\\nfsmonitor=touch ../mark;\\n' > x/config";
+    let head = "echo 'ref: refs/heads/main' > x/HEAD";
+    let [objects, refs] = ["objects", "refs"].map(|it| format!("mkdir x/{it}; touch x/{it}/k"));
+    for parts in [
+        [format!("{head}; {config}; {objects}"), refs.clone()],
+        [format!("{config}; {objects}; {refs}"), head.to_owned()],
+        [format!("{head}; {refs}"), format!("{config}; {objects}")],
+    ] {
+        let scene = project(Who::Me, HISTORY);
+        for name in ["one", "two"] {
+            scene.offshoot_ok(&["workspace", "create", name]);
+        }
+        for (name, part) in ["one", "two"].iter().zip(&parts) {
+            let script = format!("mkdir -p x; {part}; echo ok > x/{name}");
+            scene.offshoot_ok(&["exec", "-w", name, "--", "sh", "-euc", &script]);
+        }
+        scene.offshoot_ok(&["commit", "-w", "one"]);
+        let said = scene.offshoot_ok(&["commit", "-w", "two"]);
+        assert!(said.contains("stays"), "{parts:?}: {said}");
+        scene.host(
+            "cat x/one x/two; cd x; git status > /dev/null; test ! -e mark; test ! -e ../mark",
+        );
+    }
+}

@@ -73,7 +73,7 @@ impl Planting {
                     break;
                 }
                 directory = path.parent();
-                let found = look(&path, old, new)?;
+                let found = look(&path, [old, new, state(main)])?;
                 looked.insert(path, found);
             }
         }

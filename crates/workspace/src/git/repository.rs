@@ -136,10 +136,18 @@ pub(crate) fn is_own_ref(inside: &[Vec<u8>]) -> bool {
 
 /// Whether a directory looks like a repository to git: a `HEAD`, and either both stores or a note where they are.
 pub(crate) fn is_repository(tree: &Tree<'_>, path: &VaultPath) -> Result<bool> {
-    let Some(entry) = tree.get(path)? else { return Ok(false) };
-    let Some(dir) = entry.directory() else { return Ok(false) };
-    let names = tree.list(dir)?;
-    let has = |wanted: &str| names.iter().any(|entry| is_name(&entry.name, wanted));
+    is_repository_of_all(&[tree], path)
+}
+
+/// The same of a directory that has what it has in any of some states: each may bring a part.
+pub(crate) fn is_repository_of_all(trees: &[&Tree<'_>], path: &VaultPath) -> Result<bool> {
+    let mut names = Vec::new();
+    for tree in trees {
+        let entry = tree.get(path)?;
+        let Some(dir) = entry.as_ref().and_then(|entry| entry.directory()) else { continue };
+        names.extend(tree.list(dir)?.iter().map(|entry| entry.name.clone()));
+    }
+    let has = |wanted: &str| names.iter().any(|name| is_name(name, wanted));
     Ok(has("HEAD") && (has("commondir") || (has("objects") && has("refs"))))
 }
 

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::git::format::Format;
 use crate::git::merge::is_unknown;
 use crate::git::names::{is_name, within_repository};
-use crate::git::repository::{State, is_repository, path_of};
+use crate::git::repository::{State, is_repository, is_repository_of_all, path_of};
 
 /// A longer file is no ref.
 const LONGEST_REF: u64 = 1024;
@@ -25,7 +25,7 @@ pub(super) enum Was {
 
 /// Whether a directory looks like a repository afterwards, and what it was. One that is called `.git` is known by its name, and counts only
 /// where it cannot be without its settings.
-pub(super) fn look(path: &VaultPath, before: State<'_>, after: State<'_>) -> Result<Option<Was>> {
+pub(super) fn look(path: &VaultPath, [before, after, main]: [State<'_>; 3]) -> Result<Option<Was>> {
     let inside = within_repository(path);
     let was = before.tree.get(path)?;
     if let Some([kind, _]) = inside
@@ -35,8 +35,14 @@ pub(super) fn look(path: &VaultPath, before: State<'_>, after: State<'_>) -> Res
         return Ok((was.is_some() != after.tree.get(path)?.is_some()).then_some(Was::Nothing));
     }
     let may_be_one = inside.is_none_or(|inside| inside.is_empty() || is_module_part(inside));
-    if !may_be_one || !is_repository(after.tree, path)? {
+    if !may_be_one {
         return Ok(None);
+    }
+    if !is_repository(after.tree, path)? {
+        // With what another workspace brought meanwhile it may be one.
+        let is_one = inside.is_none() && is_repository_of_all(&[after.tree, main.tree], path)?;
+        let known = if is_repository(main.tree, path)? { Was::Repository } else { Was::Directory };
+        return Ok(is_one.then_some(known));
     }
     let is_named = inside.is_some_and(<[_]>::is_empty);
     let was_one = is_repository(before.tree, path)?;
