@@ -130,3 +130,81 @@ fn submodules_may_move_and_go() {
         assert_eq!(!found.is_empty(), is_held, "{text}");
     }
 }
+
+/// Of files in JSON that people change for many reasons, only what is loaded or run counts.
+#[test]
+fn json_counts_by_what_it_loads_and_runs() {
+    for (path, before, harmless, evil) in [
+        (
+            "composer.json",
+            r#"{"scripts": {"post-install-cmd": "@cc"}}"#,
+            r#"{"require": {"php": "8"}, "scripts": {"test": "x", "post-install-cmd": "@cc"}}"#,
+            [
+                r#"{"scripts": {"post-install-cmd": ["@cc", "evil"]}}"#,
+                r#"{"scripts": {"pre-command-run": "evil"}}"#,
+                r#"{"config": {"allow-plugins": true}}"#,
+                r#"{"repositories": [{"type": "vcs", "url": "https://evil.example"}]}"#,
+            ]
+            .as_slice(),
+        ),
+        (
+            "package.json5",
+            r#"{"scripts": {"test": "x"}}"#,
+            r#"{"scripts": {"test": "y"}}"#,
+            &[r#"{"scripts": {"postinstall": "evil"}}"#, "{scripts: {postinstall: 'evil'}}"],
+        ),
+        (
+            "package.json",
+            "{}",
+            r#"{"version": "2"}"#,
+            &[
+                r#"{"stylelint": {"plugins": ["./evil"]}}"#,
+                r#"{"cspell": {"import": "./evil.js"}}"#,
+            ],
+        ),
+        (
+            "cspell.json",
+            r#"{"import": ["a"], "words": []}"#,
+            r#"{"import": ["a"], "words": ["offshoot"]}"#,
+            &[
+                r#"{"import": ["a", "./evil.js"]}"#,
+                r#"{"pnpFiles": ["evil.js"]}"#,
+                r#"{/* evil */ "import": ["./evil.js"]}"#,
+            ],
+        ),
+        (
+            ".markdownlint-cli2.jsonc",
+            "{}",
+            r#"{"config": {"MD013": false}}"#,
+            &[r#"{"customRules": ["./evil.cjs"]}"#],
+        ),
+        (
+            "dprint.json",
+            r#"{"plugins": []}"#,
+            r#"{"plugins": [], "lineWidth": 100}"#,
+            &[r#"{"plugins": ["./evil.json"]}"#, r#"{"exec": {"commands": []}}"#],
+        ),
+        (
+            "nx.json",
+            "{}",
+            r#"{"defaultBase": "main"}"#,
+            &[r#"{"plugins": ["./evil.js"]}"#, r#"{"tasksRunnerOptions": {}}"#],
+        ),
+        (
+            "conductor.json",
+            "{}",
+            r#"{"runScriptMode": "concurrent"}"#,
+            &[r#"{"scripts": {"setup": "evil"}}"#],
+        ),
+    ] {
+        let bench = Bench::of(&[(path, before)]);
+        let texts = evil.iter().map(|text| (*text, true)).chain([(harmless, false)]);
+        for (at, (text, is_held)) in texts.enumerate() {
+            let name = format!("fix{at}");
+            let fix = bench.fork(&name);
+            bench.write(&fix, &format!("/{path}"), text);
+            let found = trusted(&selected(&bench, &name, &Selection::default()));
+            assert_eq!(!found.is_empty(), is_held, "{path}: {text}");
+        }
+    }
+}
