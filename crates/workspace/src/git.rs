@@ -45,11 +45,11 @@ pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
+pub(crate) use merge::{Commits, is_object, is_the_folders, is_vcs_path, object_holder};
 pub use merge::{
     GitEvent, GitNote, GitReport, HeldBackCheckouts, InUse, Judge, Meeting, MergedRepositories,
     NextStep, RepositoryMerge, Staged, UnclearRefs, kept_apart, merge_repositories,
 };
-pub(crate) use merge::{gained, is_object, is_the_folders, is_vcs_path, object_holder};
 pub use moved::record_git_commit;
 pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of, repository_at};
 pub(crate) use names::{

@@ -288,6 +288,69 @@ fn all_that_git_keeps_is_named() {
     assert!(told.contains("main moved") || told.contains("commit on main"), "{told}");
 }
 
+/// Commits are counted by the history of a branch, whatever its log says.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn commits_are_counted_by_history() {
+    let place = repository();
+    host(
+        &place,
+        "git checkout -q --detach; git commit -q --allow-empty -m aside; git tag -a -m aside aside; git checkout -q main",
+    );
+    place.ok(["pull", "--head"]);
+    const MADE: &str = "git commit -q --allow-empty -m made; ";
+    let plumbing = "for n in 1 2 3 4; do
+        git update-ref refs/heads/main $(git commit-tree -p HEAD -m $n HEAD^{tree}); done; ";
+    let forged = "id=$(git rev-parse HEAD)
+        for n in 1 2 3; do printf \"$id $id A <a> 1 +0000\\tcommit: $n\\n\" >> .git/logs/refs/heads/main; done";
+    for (script, expected) in [
+        (format!("{plumbing}{MADE}"), "git: 5 commits on main\n"),
+        (
+            format!(
+                "{MADE}{MADE}{MADE} sed -i 's/\tcommit: /\treset: /' .git/logs/refs/heads/main"
+            ),
+            "git: 3 commits on main\n",
+        ),
+        (format!("{MADE}rm -r .git/logs"), "git: 1 commit on main\n"),
+        (
+            "echo two >> Makefile; git commit -qam two; git revert --no-edit HEAD > /dev/null"
+                .to_owned(),
+            "git: 2 commits on main\n",
+        ),
+        (format!("{MADE}git commit -q --amend --allow-empty -m other"), "git: 1 commit on main\n"),
+        ("git commit -q --amend --allow-empty -m another".to_owned(), "git: main moved\n"),
+        (format!("{MADE}{MADE}git gc -q --prune=now"), "git: 2 commits on main\n"),
+        (
+            format!("git checkout -q -b topic; {MADE}{MADE}git checkout -q main"),
+            "git: 2 commits on topic, 1 new branch\n",
+        ),
+        // It begins with a commit that only a tag had.
+        ("git branch tagged aside".to_owned(), "git: 1 new branch\n"),
+        // The merge is one, and two come from the branch.
+        (
+            "git commit -q --allow-empty -m own; git merge -q --no-edit topic".to_owned(),
+            "git: 4 commits on main\n",
+        ),
+        (forged.to_owned(), "fix: git: 1 file\n"),
+    ] {
+        let told = work(&place, &script);
+        assert!(told.contains(expected), "{script}: {told}");
+    }
+}
+
+/// The log of a branch that is kept under another name has all of its past, of which the folder has most.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_is_kept_apart_counts_for_what_is_new() {
+    let place = repository();
+    host(&place, "for n in $(seq 20); do git commit -q --allow-empty -m $n; done");
+    place.ok(["pull", "--head"]);
+    work(&place, "git commit -q --allow-empty -m inside");
+    host(&place, "git commit -q --amend --allow-empty -m amended; git gc -q");
+    let said = place.ok(["commit", "-w", "fix"]);
+    assert!(said.contains("git: 2 commits on offshoot/fix/main, 1 new branch"), "{said}");
+}
+
 /// What a commit that nobody described is called.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

@@ -6,11 +6,11 @@ use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::{Body, Entry, Objects, RootId, Tree, VaultPath};
 
 use super::moved_refs::{MovedRef, MovedRefs};
-use crate::git::{self, State};
+use crate::git::Commits;
 
 /// Of more branches that moved at once, histories are not read.
-const MOST_READ: usize = 8;
-/// A log of a branch that is longer is not read.
+const MOST_READ: usize = 64;
+/// A longer log of stashes is not read.
 const LONGEST_LOG: u64 = 1 << 20;
 
 /// What was done in a git directory.
@@ -20,7 +20,7 @@ pub struct GitActivity {
     pub created: bool,
     /// The repository is gone.
     pub deleted: bool,
-    /// Branches that commits were made on, and how many.
+    /// Branches that gained commits, and how many: those that lead to where the branch is now, and not to where it was before.
     pub commits: BTreeMap<Vec<u8>, u64>,
     /// Branches that moved in another way.
     pub moved: BTreeSet<Vec<u8>>,
@@ -49,12 +49,24 @@ impl GitActivity {
         let is_migrated = |change: &&Change| {
             change.path == tables && (change.before.is_none() || change.after.is_none())
         };
-        let mut refs = Vec::new();
+        let trees: Vec<Tree<'_>> =
+            roots.iter().filter_map(|root| Tree::open(objects, root).ok()).collect();
         if !changes.iter().any(is_migrated) {
-            refs = MovedRefs::of(objects, roots, directory, &changes).all();
-            refs.iter().for_each(|moved| activity.count(moved));
+            let refs = MovedRefs::of(objects, roots, directory, &changes);
+            let all = refs.all();
+            all.iter().for_each(|moved| activity.count(moved));
+            let commits = Commits::new(objects, &trees, directory, &changes);
+            activity.commits = counted(&commits, &refs, &all);
         }
-        let mut merged = BTreeSet::new();
+        for module in modules(directory, &changes) {
+            let refs = MovedRefs::of(objects, roots, &module, &changes);
+            let commits = Commits::new(objects, &trees, &module, &changes);
+            let name = module.names()[directory.names().len() + 1..].join(&b'/');
+            for (branch, number) in counted(&commits, &refs, &refs.all()) {
+                let name = [&branch, b" of submodule ".as_slice(), &name].concat();
+                activity.commits.insert(name, number);
+            }
+        }
         for change in changes {
             let below = &change.path.names()[directory.names().len()..];
             let below: Vec<&[u8]> = below.iter().map(Vec::as_slice).collect();
@@ -63,58 +75,20 @@ impl GitActivity {
                     activity.created |= change.kind() == ChangeKind::Added;
                     activity.deleted |= change.kind() == ChangeKind::Deleted;
                 }
-                [b"logs", b"refs", b"heads", branch @ ..] => {
-                    let branch = branch.join(&b'/');
-                    if let Some(number @ 1..) = gained(objects, change, is_commit) {
-                        activity.commits.insert(branch.clone(), number);
-                    }
-                    if let Some(1..) = gained(objects, change, is_merge) {
-                        merged.insert(branch);
-                    }
-                }
                 [b"logs", b"refs", b"stash"] => {
-                    activity.stashes += gained(objects, change, |_| true).unwrap_or_default();
+                    activity.stashes += new_stashes(objects, change).unwrap_or_default();
                 }
-                [b"modules", inside @ ..] => activity.in_module(objects, inside, change),
                 _ => {}
             }
         }
-        activity.count_merged(objects, roots, directory, (&refs, &merged));
         let commits = &activity.commits;
         activity.moved.retain(|branch| !commits.contains_key(branch));
         activity
     }
 
-    /// Counts the commits that merges brought to branches: the log has one line for all of them.
-    fn count_merged(
-        &mut self,
-        objects: &Objects,
-        roots: &[RootId],
-        directory: &VaultPath,
-        (refs, merged): (&[MovedRef], &BTreeSet<Vec<u8>>),
-    ) {
-        for MovedRef { name, before, after } in refs.iter().filter(|_| merged.len() <= MOST_READ) {
-            let branch =
-                name.strip_prefix(b"refs/heads/").filter(|branch| merged.contains(*branch));
-            let (Some(branch), Some(before), Some(after)) = (branch, before, after) else {
-                continue;
-            };
-            let trees = roots.iter().filter_map(|root| Tree::open(objects, root).ok());
-            // Only the state that the changes lead to has them. Where none can be read, the log has to do.
-            let number = trees.filter_map(|tree| {
-                let state = State { objects, tree: &tree };
-                git::gained(state, directory, [before, after]).ok().flatten()
-            });
-            if let Some(number @ 1..) = number.max() {
-                self.commits.insert(branch.to_vec(), number);
-            }
-        }
-    }
-
     fn count(&mut self, moved: &MovedRef) {
         let MovedRef { name, before, after } = moved;
-        let branch = name.strip_prefix(b"refs/heads/");
-        match (branch, before, after) {
+        match (branch_of(name), before, after) {
             (Some(_), None, Some(_)) => self.new_branches += 1,
             (Some(_), Some(_), None) => self.deleted_branches += 1,
             (Some(branch), ..) => drop(self.moved.insert(branch.to_vec())),
@@ -122,27 +96,69 @@ impl GitActivity {
             _ => {}
         }
     }
-
-    /// Commits that were made in a submodule, whose name may be a path.
-    fn in_module(&mut self, objects: &Objects, inside: &[&[u8]], change: &Change) {
-        const BRANCHES: [&[u8]; 3] = [b"logs", b"refs", b"heads"];
-        let Some(at) = inside.windows(3).position(|names| names == BRANCHES) else { return };
-        let (module, branch) = (inside[..at].join(&b'/'), inside[at + 3..].join(&b'/'));
-        if let Some(number @ 1..) = gained(objects, change, is_commit) {
-            let name = [&branch, b" of submodule ".as_slice(), &module].concat();
-            self.commits.insert(name, number);
-        }
-    }
 }
 
-/// How many lines a log gained that count.
-fn gained(objects: &Objects, change: &Change, counts: fn(&[u8]) -> bool) -> Option<u64> {
+/// The branches that gained commits, and how many, as far as that can be told.
+fn counted(
+    commits: &Commits<'_>,
+    refs: &MovedRefs<'_>,
+    moved: &[MovedRef],
+) -> BTreeMap<Vec<u8>, u64> {
+    let mut counted = BTreeMap::new();
+    let branches = moved.iter().filter_map(|moved| {
+        Some((branch_of(&moved.name)?, moved.before.as_deref(), moved.after.as_deref()?))
+    });
+    let branches: Vec<_> = branches.collect();
+    if branches.len() > MOST_READ {
+        return counted;
+    }
+    // What a branch gained that was there before is not told again of a new one.
+    let mut told = BTreeSet::new();
+    for (branch, before, after) in &branches {
+        if let Some(gained) = before.and_then(|before| commits.gained(before, after)) {
+            counted.insert(branch.to_vec(), gained.len() as u64);
+            told.extend(gained);
+        }
+    }
+    let is_new = |(_, before, _): &&(_, Option<&[u8]>, _)| before.is_none();
+    let mut new = branches.iter().filter(is_new).peekable();
+    if let Some(refs) = new.peek().and_then(|_| refs.before()) {
+        for (branch, _, tip) in new {
+            if let Some(own) = commits.beyond(tip, &told, refs.values()) {
+                counted.insert(branch.to_vec(), own.len() as u64);
+            }
+        }
+    }
+    counted.retain(|_, number| *number > 0);
+    counted
+}
+
+fn branch_of(name: &[u8]) -> Option<&[u8]> {
+    name.strip_prefix(b"refs/heads/")
+}
+
+/// The repositories of submodules in which branches changed. The name of one may be a path.
+fn modules(directory: &VaultPath, changes: &[&Change]) -> BTreeSet<VaultPath> {
+    let start = directory.names().len();
+    let found = changes.iter().filter_map(|change| {
+        let below = &change.path.names()[start..];
+        if below.first()? != b"modules" {
+            return None;
+        }
+        let at = below.windows(2).position(|names| names == [b"refs".as_slice(), b"heads"])?;
+        let module = below[..at].iter().fold(directory.clone(), |path, name| path.join(name));
+        (at > 1 && module.name() != Some(b"logs")).then_some(module)
+    });
+    found.collect()
+}
+
+/// How many stashes are new. Unlike branches, stashes are where their log says.
+fn new_stashes(objects: &Objects, change: &Change) -> Option<u64> {
     let (before, after) =
         (log(objects, change.before.as_deref())?, log(objects, change.after.as_deref())?);
     let gained = after.strip_prefix(before.as_slice())?;
     let lines = gained.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let made = lines.filter(|line| counts(line));
-    Some(made.count() as u64)
+    Some(lines.count() as u64)
 }
 
 /// The text of a log; `None` where it is too long, or cannot be read, as that of a state that was never sealed.
@@ -151,35 +167,5 @@ fn log(objects: &Objects, entry: Option<&Entry>) -> Option<Vec<u8>> {
         None => Some(Vec::new()),
         Some(Body::File { size, blob }) if *size <= LONGEST_LOG => objects.blob(blob).ok(),
         Some(_) => None,
-    }
-}
-
-/// What a log says was done: `merge topic: ...`, `pull: ...`, `commit (merge): ...`.
-fn is_merge(line: &[u8]) -> bool {
-    let done = line.iter().position(|byte| *byte == b'\t').map(|at| &line[at + 1..]);
-    let words = [b"merge ".as_slice(), b"pull", b"commit (merge)"];
-    done.is_some_and(|done| words.iter().any(|word| done.starts_with(word)))
-}
-
-/// Git writes what it did behind a tab: `commit: ...`, `commit (initial): ...`, `commit (merge): ...`.
-fn is_commit(line: &[u8]) -> bool {
-    let done = line.iter().position(|byte| *byte == b'\t').map(|at| &line[at + 1..]);
-    done.is_some_and(|done| {
-        done.starts_with(b"commit") && !done.starts_with(b"commit (amend)") && done.contains(&b':')
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_commit;
-
-    #[test]
-    fn only_commits_are_counted() {
-        for commit in ["a b n <m> 1 +0000\tcommit: x", "a b n\tcommit (initial): x"] {
-            assert!(is_commit(commit.as_bytes()), "{commit}");
-        }
-        for other in ["a b n\tbranch: Created from main", "a b n\tcommit (amend): x", "commit: x"] {
-            assert!(!is_commit(other.as_bytes()), "{other}");
-        }
     }
 }

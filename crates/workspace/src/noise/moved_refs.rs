@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, Objects, RootId, Tree, VaultPath};
 
-use crate::git::{Refs, packed_refs};
+use crate::git::{Refs, State, packed_refs};
 
 /// A longer list of refs is not read.
 const LONGEST: u64 = 64 << 20;
@@ -19,6 +19,7 @@ pub(super) struct MovedRef {
 
 /// The refs before and after some changes. A file of its own counts more than a line in `packed-refs`, as git has it.
 pub(super) struct MovedRefs<'t> {
+    objects: &'t Objects,
     /// The values of files that changed.
     loose: BTreeMap<Vec<u8>, [Option<Vec<u8>>; 2]>,
     packed: [Refs; 2],
@@ -59,7 +60,7 @@ impl<'t> MovedRefs<'t> {
             }
         };
         let packed = packed.map(|text| packed_refs(&text));
-        Self { loose, packed, state, directory }
+        Self { objects, loose, packed, state, directory }
     }
 
     /// Those that have another value.
@@ -73,6 +74,22 @@ impl<'t> MovedRefs<'t> {
             (before != after).then(|| MovedRef { name: name.clone(), before, after })
         });
         moved.collect()
+    }
+
+    /// All refs as they were before; nothing where that cannot be told.
+    pub(super) fn before(&self) -> Option<Refs> {
+        let state = State { objects: self.objects, tree: self.state.as_ref()? };
+        let below = self.directory.join(b"refs");
+        let mut loose = state.loose_refs(self.directory, &below).ok()?;
+        for (name, [before, _]) in &self.loose {
+            match before {
+                Some(value) => drop(loose.insert(name.clone(), value.clone())),
+                None => drop(loose.remove(name)),
+            }
+        }
+        let mut refs = self.packed[0].clone();
+        refs.extend(loose);
+        Some(refs)
     }
 
     /// What a ref is on one side; nothing where a file that did not change says so on both.

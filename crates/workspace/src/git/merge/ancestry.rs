@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_tree::VaultPath;
-
 use super::store::{Kind, Store};
 use crate::error::Result;
-use crate::git::repository::State;
 
 /// A longer history is not followed to its end.
 const MOST: usize = 10_000;
@@ -54,20 +51,6 @@ pub(super) fn ahead(store: &Store<'_>, commit: &[u8], other: &[u8]) -> Result<Op
         return Ok(None);
     }
     Ok(Some(own.difference(&others).count() as u64))
-}
-
-/// How many commits a branch gained that went on from one to another in a repository of a state; nothing where it did not, or that cannot be
-/// told.
-pub(crate) fn gained(
-    state: State<'_>,
-    repository: &VaultPath,
-    [before, after]: [&[u8]; 2],
-) -> Result<Option<u64>> {
-    let store = Store::new(state, repository);
-    match includes(&store, after, before)? {
-        true => ahead(&store, after, before),
-        false => Ok(None),
-    }
 }
 
 /// The commits that some came from, with themselves, as far as that can be read.

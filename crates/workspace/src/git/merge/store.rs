@@ -15,7 +15,7 @@ pub(in crate::git) use loose::is_object_of;
 use pack::Pack;
 
 /// A larger object is not read.
-const LONGEST: usize = 1 << 20;
+pub(super) const LONGEST: usize = 1 << 20;
 
 /// The objects of one repository in one state. Packs are looked at only for what has no file of its own.
 pub(super) struct Store<'a> {
@@ -102,8 +102,7 @@ impl<'a> Store<'a> {
             return Ok(None);
         }
         let packed = self.state.file(&self.path(id))?;
-        let found = packed.filter(|bytes| bytes.len() <= LONGEST).and_then(|bytes| parsed(&bytes));
-        Ok(found.filter(|found| is_named(id, found)))
+        Ok(packed.and_then(|bytes| loose_object(id, &bytes)))
     }
 
     fn read_packed(&self, id: &[u8]) -> Result<Option<(Kind, Vec<u8>)>> {
@@ -180,6 +179,12 @@ fn is_named(id: &[u8], (kind, bytes): &(Kind, Vec<u8>)) -> bool {
     hash.update(format!("{kind} {}\0", bytes.len()).as_bytes());
     hash.update(bytes);
     hex(&hash.finish()).eq_ignore_ascii_case(id)
+}
+
+/// The object that a file of its own has; nothing where it is too large, or not what its id says.
+pub(super) fn loose_object(id: &[u8], packed: &[u8]) -> Option<(Kind, Vec<u8>)> {
+    let packed = Some(packed).filter(|packed| packed.len() <= LONGEST)?;
+    parsed(packed).filter(|found| is_named(id, found))
 }
 
 /// A file of its own: what it is, how long it is, and its bytes, compressed.
