@@ -2,15 +2,19 @@
 
 use std::collections::HashSet;
 
+use offshoot_protocol::Goal;
 use offshoot_tree::VaultPath;
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_vault::{Binding, Scope, Snapshot, Vault, WorkspaceRecord};
-use offshoot_workspace::git::{GitReport, kept_apart};
+use offshoot_workspace::git::{GitNote, GitReport, kept_apart};
 use offshoot_workspace::{CommitPreview, GitDirectory, Held, OpenConflict};
 
 use crate::error::Result;
 use crate::offshoot::Offshoot;
 use crate::workspace::Workspace;
+
+/// What the main line is called among sides.
+const FOLDER: &str = "head";
 
 /// Further back than this the snapshots of the main line are not counted.
 const MOST_COUNTED: u64 = 10_000;
@@ -136,8 +140,11 @@ impl Offshoot {
         let checkpoints = self.checkpoints(vault).list(&workspace)?.len() as u64;
         let last = vault.last_operation(Scope::Workspace(workspace.id))?;
         let (tip, head) = (&preview.tip.root, &preview.head.root);
+        let mut kept_apart = kept_apart(vault, tip, head, Some(&workspace.name))?;
+        let told = &preview.proposal.git.notes;
+        kept_apart.notes.retain(|kept| !told.iter().any(|note| settles(note, kept)));
         Ok(WorkspaceStatus {
-            kept_apart: kept_apart(vault, tip, head, Some(&workspace.name))?,
+            kept_apart,
             folders: vault.bindings()?,
             git: self.git_directory(vault)?,
             behind: match self.pull_brings(vault, &workspace, &preview)? {
@@ -152,6 +159,17 @@ impl Offshoot {
             last_operation: last.map(|operation| operation.summary),
         })
     }
+}
+
+/// Whether what is said to do about a branch that a commit keeps apart also merges what a pull kept apart of it before: a `commit --git` has
+/// the folder's commits in it, and the workspace gets that.
+fn settles(note: &GitNote, kept: &GitNote) -> bool {
+    let is_git_commit = |command: &String| command.starts_with("offshoot commit ");
+    kept.side == FOLDER
+        && (&note.repository, &note.name) == (&kept.repository, &kept.name)
+        && note.way.as_ref().is_some_and(|way| {
+            way.goal == Goal::Merge && way.commands.last().is_some_and(is_git_commit)
+        })
 }
 
 /// How far the main line moved on since the workspace last had it.

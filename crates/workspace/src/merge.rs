@@ -217,10 +217,12 @@ impl<'a> MergeService<'a> {
             MergeTarget::Workspace(workspace) => (workspace.name.clone(), false),
             MergeTarget::New(name) => (name.to_owned(), true),
         };
+        let conflicts = OpenConflict::all(&self.vault.tree(&merged.root)?)?;
+        let git = if conflicts.is_empty() { git } else { git.with_open_conflicts() };
         Ok(MergeOutcome {
             created,
             sides: plan.sides.clone(),
-            conflicts: OpenConflict::all(&self.vault.tree(&merged.root)?)?,
+            conflicts,
             changes: diff::compare(self.vault.objects()?, &before, &merged.root)?,
             merged,
             git: git.inside(&workspace),

@@ -337,6 +337,8 @@ fn refs_with_trusted_files(who: Who) {
     let said = scene.done(&["commit"]);
     assert!(said.contains("switching to it brings files that this machine would run"), "{said}");
     assert!(said.contains("only a fetch on this machine says what a remote has"), "{said}");
+    assert!(said.contains("branch feature, branch main, the stash, "), "{said}");
+    assert!(said.contains("): origin/main\n"), "{said}");
     // What is stored by now brings nothing either, and neither does packing.
     for script in ["echo more >> b", "git pack-refs --all", "echo more >> b"] {
         assert_eq!(scene.host(refs), before, "{said}");

@@ -132,15 +132,12 @@ fn documents_say_what_to_do_next() {
     let pulled = of(&["pull", "-w", "fix"]);
     let see = json!({"goal": "decide", "commands": ["offshoot conflicts -w fix"]});
     assert_eq!(pulled["ways_on"], json!([see, undo]), "{pulled}");
-    let kept = "offshoot/folder/main";
-    let record = [
-        format!("git merge --no-commit -s ours {kept}"),
-        format!("git read-tree -i -m $(git merge-base HEAD {kept}) HEAD {kept}"),
-        "git commit -a --no-edit".to_owned(),
-    ];
-    let record = format!("offshoot exec -w fix --shell '{}'", record.join(" && "));
-    let way = &pulled["repositories"][0]["way_on"];
-    assert_eq!(*way, json!({"goal": "record", "commands": [record]}), "{pulled}");
+    // Nobody is told to commit the files as they are while they have markers.
+    let kept = &pulled["repositories"][0];
+    assert_eq!(kept["kept_as"], "refs/heads/offshoot/folder/main", "{pulled}");
+    assert!(kept.get("way_on").is_none(), "{pulled}");
+    let status = of(&["status", "-w", "fix"]);
+    assert!(!status.to_string().contains("-s ours"), "{status}");
 
     world.ok(FIX, "echo both > a");
     let committed = of(&["commit", "-w", "fix"]);
@@ -160,5 +157,23 @@ fn documents_say_what_to_do_next() {
     world.ok(Side::Workspace("two"), "echo two > a; git commit -qam two");
     let merged = of(&["merge", "two", "--into", "fix"]);
     assert_eq!(merged["ways_on"], json!([see]), "{merged}");
-    assert_eq!(merged["repositories"][0]["way_on"]["goal"], "record", "{merged}");
+    assert!(merged["repositories"][0].get("way_on").is_none(), "{merged}");
+    let record = || {
+        let status = of(&["status", "-w", "fix"]);
+        let notes = status["repositories"].as_array().cloned().unwrap_or_default();
+        notes.into_iter().find_map(|note| {
+            let is_it = note["kept_as"] == "refs/heads/offshoot/two/main";
+            note.get("way_on").filter(|way| is_it && way["goal"] == "record").cloned()
+        })
+    };
+    assert_eq!(record(), None);
+    world.ok(FIX, "echo decided > a");
+    let kept = "offshoot/two/main";
+    let commands = [
+        format!("git merge --no-commit -s ours {kept}"),
+        format!("git read-tree -i -m $(git merge-base HEAD {kept}) HEAD {kept}"),
+        "git commit -a --no-edit".to_owned(),
+    ];
+    let command = format!("offshoot exec -w fix --shell '{}'", commands.join(" && "));
+    assert_eq!(record(), Some(json!({"goal": "record", "commands": [command]})));
 }

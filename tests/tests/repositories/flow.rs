@@ -281,6 +281,51 @@ fn a_file_that_is_held_back_comes_with_its_commit() {
     whole(&world);
 }
 
+/// The same for several: without one of them the commit stays apart.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn all_files_that_are_held_back_come_with_their_commit() {
+    for (files, option) in [
+        (".envrc CLAUDE.md", "--take /.envrc --take /CLAUDE.md`"),
+        (".envrc AGENTS.md CLAUDE.md GEMINI.md", "--git --allow trusted`"),
+    ] {
+        let world = world();
+        let work = format!(
+            "for f in {files} n; do echo '# A' > $f; done; git add .; git commit -qm theirs"
+        );
+        world.ok(FIX, &work);
+        let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
+        let said = world.done(&["commit", "-w", "fix"]);
+        assert!(said.contains(option), "{said}");
+        run_printed(&world, printed(&said, "to merge it"));
+        let state = format!("git rev-parse main; git status --porcelain; ls {files} > /dev/null");
+        assert_eq!(world.ok(Side::Folder, &state), format!("{theirs}\n"), "{said}");
+        whole(&world);
+    }
+}
+
+/// What two workspaces committed to one branch is told of once, with the way on that settles it.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_two_workspaces_moved_is_told_of_once() {
+    let world = world();
+    let two = Side::Workspace("two");
+    world.place.ok(["workspace", "create", "two"]);
+    world.ok(FIX, "echo n > n; git add n; git commit -qm theirs");
+    world.ok(two, "echo m > m; git add m; git commit -qm others");
+    world.done(&["commit", "-w", "fix"]);
+    world.done(&["commit", "-w", "two"]);
+    let said = world.done(&["status", "-w", "two"]);
+    assert_eq!(said.matches("was moved on both sides").count(), 1, "{said}");
+    assert!(!said.contains("-s ours"), "{said}");
+    run_printed(&world, printed(&said, "to merge it"));
+    let said = world.done(&["status", "-w", "two"]);
+    assert!(said.contains("nothing changed") && !said.contains("both sides"), "{said}");
+    let heads = "git rev-parse main; git status --porcelain";
+    assert_eq!(world.ok(two, heads), world.ok(Side::Folder, heads));
+    whole(&world);
+}
+
 /// The workspace has the git commit that was made of its work, so that its next one holds nothing twice.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

@@ -113,6 +113,28 @@ fn a_person_who_switched_has_a_way_on() {
     }
 }
 
+/// A branch that lacks commits which the workspace began with lacks their files too: no command records these as deleted.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_person_on_an_older_branch_loses_no_commits() {
+    let script =
+        "git init -q .; for i in 1 2 3; do echo $i > f$i; git add .; git commit -qm c$i; done
+         git branch other HEAD~1";
+    let world = World::new(script, &["fix"]);
+    world.ok(FIX, "echo 4 > f4; git add .; git commit -qm c4");
+    world.ok(Side::Folder, "git switch -q other");
+    let planned = world.done(&["commit", "-w", "fix", "--dry-run"]);
+    let said = world.done(&["commit", "-w", "fix"]);
+    for text in [planned, said] {
+        assert!(!text.contains("-s ours"), "{text}");
+        assert!(text.contains("other is checked out there, not main, which has the commits"));
+    }
+    let state = "git symbolic-ref HEAD; git log --format=%s main; git status --porcelain";
+    assert_eq!(world.ok(Side::Folder, state), "refs/heads/other\nc4\nc3\nc2\nc1\n?? f4\n");
+    assert!(!world.done(&["status", "-w", "fix"]).contains("-s ours"));
+    whole(&world);
+}
+
 /// A merge counts for what it brings, and a git commit of nothing but commits says so.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

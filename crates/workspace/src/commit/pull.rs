@@ -1,9 +1,9 @@
 //! `pull`: what is in the bound folders comes into the main line, and the main line into a workspace.
 
-use offshoot_tree::RootId;
 use offshoot_tree::diff;
 use offshoot_tree::diff::{Change, ChangeKind, DiffOptions};
 use offshoot_tree::merge::{MergeInputs, MergeOptions};
+use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, WorkspaceRecord};
 
 use super::folders::Folders;
@@ -178,7 +178,9 @@ impl<'a> PullService<'a> {
         pulled.metadata = telling.filter(|change| !is_time_alone(change)).cloned().collect();
         pulled.changes = summary.changes;
         pulled.conflicts = both.merged.conflicts;
-        pulled.git = both.report.inside(&current.name);
+        let is_decided = self.vault.tree(&root)?.conflicts(&VaultPath::top())?.is_empty();
+        let report = if is_decided { both.report } else { both.report.with_open_conflicts() };
+        pulled.git = report.inside(&current.name);
         self.record(kind, [&head, &tip], &current, root, pulled)
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use offshoot_engine::change::{Change, ChangeKind, Folded, FoldedKind, Noise, Sorted};
 use offshoot_engine::commit::{Brought, Held, HeldReason};
 use offshoot_engine::conflict::Conflict;
-use offshoot_engine::file::EntryKind;
+use offshoot_engine::file::{EntryKind, VaultPath};
 use offshoot_engine::git::Planted;
 use offshoot_engine::wire;
 use offshoot_protocol::{Goal, Hint, WayOnDoc};
@@ -13,7 +13,7 @@ use offshoot_protocol::{Goal, Hint, WayOnDoc};
 use crate::error::Result;
 use crate::invocation::next;
 use crate::render::listing::{
-    EXPAND, Listing, folded_texts, show_expanded, show_metadata, status_metadata,
+    EXPAND, Listing, folded_texts, git_name, show_expanded, show_metadata, status_metadata,
 };
 use crate::render::way_on::{self, take_back};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -130,6 +130,7 @@ pub(crate) fn held(
             return Ok(trusted_lines(workspace, &trusted(held)));
         }
         let sorted = match noise.as_deref_mut() {
+            Some(_) if is_about_refs(reason) => Sorted { single: changes, folded: Vec::new() },
             Some(noise) => noise.sort(changes, |change| change)?,
             None => Sorted { single: changes, folded: Vec::new() },
         };
@@ -221,13 +222,48 @@ fn is_single(reason: HeldReason) -> bool {
     matches!(reason, HeldReason::Trusted(file) if !file.compiled)
 }
 
+/// Whether a reason is about refs, which people know by other names than those of their files.
+fn is_about_refs(reason: HeldReason) -> bool {
+    matches!(reason, HeldReason::Git(Planted::TrustedRef | Planted::RemoteRef))
+}
+
+/// The ref that a file of a repository holds, as people call it.
+fn ref_text(path: &VaultPath) -> Option<String> {
+    let names = path.names();
+    let git = names.iter().position(|name| name.ends_with(b".git"))?;
+    let refs = git + names[git..].iter().position(|name| name == b"refs")?;
+    if names[refs - 1] == b"logs" {
+        return None;
+    }
+    let (kind, rest) = names[refs + 1..].split_first()?;
+    let rest = render::line(&String::from_utf8_lossy(&rest.join(&b'/')));
+    let name = match (kind.as_slice(), rest.is_empty()) {
+        (b"stash", true) => "the stash".to_owned(),
+        (b"heads", false) => format!("branch {rest}"),
+        (b"tags", false) => format!("tag {rest}"),
+        (b"remotes", false) => rest,
+        _ => return None,
+    };
+    let mut directory = path.clone();
+    while directory.names().len() > refs {
+        directory = directory.parent()?;
+    }
+    let git = git_name(&directory);
+    Some(if git == "git" { name } else { format!("{name} ({git})") })
+}
+
 fn reason_line(
     reason: HeldReason,
     number: usize,
     sorted: &Sorted<&Change>,
     expanded: bool,
 ) -> String {
-    let files = render::count(number as u64, "file");
+    let named = |change: &&Change| match is_about_refs(reason) && !expanded {
+        true => ref_text(&change.path),
+        false => None,
+    };
+    let are_refs = !sorted.single.is_empty() && sorted.single.iter().all(|it| named(it).is_some());
+    let files = render::count(number as u64, if are_refs { "ref" } else { "file" });
     let them = if number == 1 { "it" } else { "them" };
     let why = match why(reason) {
         OBEYED if number > 1 => OBEYED_ALL,
@@ -244,12 +280,14 @@ fn reason_line(
             sorted.single.iter().map(|change| format!("  {}\n", render::path(&change.path)));
         return format!("{stays}\n{}", lines.collect::<String>());
     }
-    let names = sorted.single.iter().take(MOST_HELD).map(|change| render::path(&change.path));
-    let mut names: Vec<String> = names.collect();
+    let names = sorted.single.iter().take(MOST_HELD);
+    let mut names: Vec<String> =
+        names.map(|change| named(change).unwrap_or_else(|| render::path(&change.path))).collect();
     if sorted.single.len() > MOST_HELD {
         names.push("...".to_owned());
     }
-    let single = Some(names.join(" ")).filter(|names| !names.is_empty());
+    let between = if are_refs { ", " } else { " " };
+    let single = Some(names.join(between)).filter(|names| !names.is_empty());
     let folded = match (single.is_some(), sorted.folded.as_slice()) {
         // Its number of files was said already.
         (false, [Folded { at, kind: FoldedKind::Output, items }]) => match items.as_slice() {
@@ -260,4 +298,25 @@ fn reason_line(
     };
     let names = single.into_iter().chain(folded).collect::<Vec<_>>().join(", ");
     format!("{stays} {names}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refs_are_called_as_people_call_them() {
+        for (path, name) in [
+            ("/.git/refs/stash", Some("the stash")),
+            ("/.git/refs/heads/a/refs", Some("branch a/refs")),
+            ("/.git/refs/remotes/origin/main", Some("origin/main")),
+            ("/refs/.git/refs/tags/v1", Some("tag v1 (git in /refs)")),
+            ("/.git/modules/m/refs/heads/main", Some("branch main (git submodule m)")),
+            ("/.git/packed-refs", None),
+            ("/.git/logs/refs/heads/main", None),
+        ] {
+            let path = VaultPath::parse(path.as_bytes()).unwrap();
+            assert_eq!(ref_text(&path).as_deref(), name, "{path}");
+        }
+    }
 }

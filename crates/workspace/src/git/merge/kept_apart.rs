@@ -56,6 +56,9 @@ pub fn kept_apart(
             logged: false,
         });
     }
+    if !state.tree.conflicts(&VaultPath::top())?.is_empty() {
+        report = report.with_open_conflicts();
+    }
     Ok(match workspace {
         Some(workspace) => report.inside(workspace),
         None => report,

@@ -50,6 +50,14 @@ impl GitReport {
         self
     }
 
+    /// The same while conflicts are open: nobody is told to commit files with markers in them.
+    pub(crate) fn with_open_conflicts(mut self) -> Self {
+        for note in &mut self.notes {
+            note.way.take_if(|way| way.goal == Goal::Record);
+        }
+        self
+    }
+
     /// What leaves commits behind, or puts something else in place of what is checked out.
     pub(crate) fn left_behind(mut self) -> Self {
         self.notes.retain(|note| {

@@ -11,6 +11,9 @@ const MERGE: &str = "git merge ";
 /// What two sides came from, up to the name of one.
 const MERGE_BASE: &str = "$(git merge-base HEAD ";
 
+/// At most so many files are taken one by one.
+const MOST_TAKEN: usize = 3;
+
 /// A ref as people call it.
 pub(crate) fn short_ref(name: &str) -> &str {
     let kinds = ["refs/heads/", "refs/tags/"];
@@ -24,11 +27,15 @@ impl NextStep {
         Self { goal: Goal::Merge, when, commands: vec![format!("git merge {}", word(kept))] }
     }
 
-    /// `commit --git` of the workspace whose commits were kept apart, with a file of them that stayed there.
-    pub(super) fn git_commit(workspace: &str, stayed: Option<&VaultPath>) -> Self {
+    /// `commit --git` of the workspace whose commits were kept apart, with all files of them that stayed there: without one, they stay apart.
+    pub(super) fn git_commit(workspace: &str, stayed: &[VaultPath]) -> Self {
         let mut command = format!("offshoot commit -w {} --git", shell_word(workspace));
-        if let Some(path) = stayed {
-            command.push_str(&format!(" --take {}", shell_word(&path.to_string())));
+        if stayed.len() > MOST_TAKEN {
+            command.push_str(" --allow trusted");
+        } else {
+            for path in stayed {
+                command.push_str(&format!(" --take {}", shell_word(&path.to_string())));
+            }
         }
         Self { goal: Goal::Merge, when: None, commands: vec![command] }
     }
@@ -161,7 +168,7 @@ mod tests {
             NextStep::merge("refs/heads/a", "refs/heads/b").unrelated().inside("it's", Some("d"));
         let merge = "'cd d && git merge --allow-unrelated-histories b'";
         assert_eq!(way.commands, [format!(r"offshoot exec -w 'it'\''s' --shell {merge}")]);
-        let way = NextStep::git_commit("it's", None).after_commit();
+        let way = NextStep::git_commit("it's", &[]).after_commit();
         assert_eq!(way.commands, ["git commit", r"offshoot commit -w 'it'\''s' --git"]);
     }
 }

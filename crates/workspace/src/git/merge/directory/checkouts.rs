@@ -27,8 +27,8 @@ pub(in super::super) struct Checkouts {
     pub(in super::super) take: bool,
     /// Why it cannot be: the target's repository would be broken by it.
     pub(super) flaw: Option<String>,
-    /// A file that the other side has otherwise in its index, and does not bring: git would show that as taken back.
-    pub(super) left_out: Option<VaultPath>,
+    /// Files that the other side has otherwise in its index, and does not bring: git would show them as taken back.
+    pub(super) left_out: Vec<VaultPath>,
 }
 
 impl Checkouts {
@@ -73,7 +73,7 @@ impl Taking<'_, '_> {
             checkout.flaw = checkout_flaw(&both, checkout)?;
             checkout.left_out = self.left_out(checkout)?;
             checkout.take &= checkout.flaw.is_none()
-                && checkout.left_out.is_none()
+                && checkout.left_out.is_empty()
                 && !self.held.trusted.contains(&checkout.at);
         }
         let given = self.given(repository)?;
@@ -109,8 +109,8 @@ impl Taking<'_, '_> {
         Ok(())
     }
 
-    /// A file of a checkout that the other side committed or staged, and does not bring.
-    fn left_out(&self, checkout: &Checkouts) -> Result<Option<VaultPath>> {
+    /// Files of a checkout that the other side committed or staged, and does not bring.
+    fn left_out(&self, checkout: &Checkouts) -> Result<Vec<VaultPath>> {
         let Checkouts { at, target, other, .. } = checkout;
         let top = self.sides.target.working_tree(at)?;
         let is_said = |below: &[Vec<u8>]| match other.has_unknown_files() {
@@ -122,7 +122,9 @@ impl Taking<'_, '_> {
             // Nobody knows where its files are.
             None => (0..path.names().len()).any(|start| is_said(&path.names()[start..])),
         };
-        Ok(self.left_out.iter().find(is_theirs).cloned())
+        // One may be committed and staged.
+        let files: BTreeSet<&VaultPath> = self.left_out.iter().filter(is_theirs).collect();
+        Ok(files.into_iter().cloned().collect())
     }
 
     /// What the folders' refs were when a workspace that follows last took them in.
@@ -145,7 +147,7 @@ impl Taking<'_, '_> {
             other,
             take: false,
             flaw: None,
-            left_out: None,
+            left_out: Vec::new(),
         };
         let Checkouts { target, other, .. } = &checkouts;
         let at_rest = !target.busy && !other.busy;
@@ -228,7 +230,7 @@ impl Taking<'_, '_> {
             self.note(repository, event, name, from, other.commit.as_deref());
             return Ok(());
         }
-        let event = GitEvent::CheckoutStayed(self.why_it_stays(checkout)?);
+        let event = GitEvent::CheckoutStayed(self.why_it_stays(checkout, refs)?);
         self.note(repository, event, name.clone(), from, other.commit.as_deref());
         let way = match self.way_with_left_out(checkout)? {
             Some(way) => Some(way),

@@ -15,9 +15,9 @@ use crate::side_label::HEAD_LABEL;
 
 impl Taking<'_, '_> {
     /// Why the target's checkout stays.
-    pub(super) fn why_it_stays(&self, checkout: &Checkouts) -> Result<String> {
+    pub(super) fn why_it_stays(&self, checkout: &Checkouts, refs: &Refs) -> Result<String> {
         let Checkouts { base, target, other, .. } = checkout;
-        if let Some(path) = &checkout.left_out {
+        if let Some(path) = checkout.left_out.first() {
             return Ok(format!("{path} is committed or staged in {}, and stays there", self.label));
         }
         if self.held.trusted.contains(&checkout.at) {
@@ -35,7 +35,13 @@ impl Taking<'_, '_> {
                     (Some(here), Some(there)) if here != there => {
                         let [here, there] = [here, there].map(|name| text(&name));
                         let (here, there) = (short_ref(&here), short_ref(&there));
-                        format!("{here} is checked out there, not {there}")
+                        let why = format!("{here} is checked out there, not {there}");
+                        match self.left_branch(checkout, refs)? {
+                            Some(left) if !left.had_all => format!(
+                                "{why}, which has the commits; their files came as well, and stand in the way of `git switch`"
+                            ),
+                            _ => why,
+                        }
                     }
                     _ => "they were changed there as well".to_owned(),
                 },
@@ -44,22 +50,41 @@ impl Taking<'_, '_> {
         })
     }
 
-    /// What to do where the other side's commit stays because of a file that it has.
+    /// What to do where the other side's commit stays because of files that it has.
     pub(super) fn way_with_left_out(&self, checkout: &Checkouts) -> Result<Option<NextStep>> {
         let Checkouts { at, left_out, .. } = checkout;
         let is_held = self.target_label == HEAD_LABEL && self.held.trusted.contains(at);
         let is_first = *at == self.sides.target.repository_at(&VaultPath::top())?;
-        let file = left_out.as_ref().filter(|_| is_held && is_first);
-        Ok(file.map(|file| NextStep::git_commit(self.label, Some(file))))
+        let is_asked = is_held && is_first && !left_out.is_empty();
+        Ok(is_asked.then(|| NextStep::git_commit(self.label, left_out)))
+    }
+
+    /// The files that stayed and have to come with a checkout. What nobody asked for comes with a commit of everything.
+    fn to_take<'c>(&self, checkout: &'c Checkouts) -> &'c [VaultPath] {
+        match self.held.trusted.contains(&checkout.at) {
+            true => &checkout.left_out,
+            false => checkout.left_out.first().map_or(&[], std::slice::from_ref),
+        }
     }
 
     /// What to do where the target switched to another branch while the other side made commits on the old one: that branch has them, and the
-    /// files came to the new one.
+    /// files came to the new one. If that lacks older commits of the branch, their files are not there, and a merge of the files as they are
+    /// would record them as deleted.
     pub(super) fn way_to_switched(
         &self,
         checkout: &Checkouts,
         refs: &Refs,
     ) -> Result<Option<NextStep>> {
+        let Some(left) = self.left_branch(checkout, refs)?.filter(|left| left.had_all) else {
+            return Ok(None);
+        };
+        let way = NextStep::record(&left.name);
+        let staged = self.staged(checkout)?.unwrap_or_default();
+        Ok(Some(if staged.is_empty() { way } else { way.after_commit() }))
+    }
+
+    /// The branch that the target switched away from while the other side made commits on it, which came and are not merged.
+    fn left_branch(&self, checkout: &Checkouts, refs: &Refs) -> Result<Option<LeftBranch>> {
         let Checkouts { at, base, target, other, .. } = checkout;
         let (Some(branch), Some(here), Some(there)) =
             (other.branch(), &target.commit, &other.commit)
@@ -73,12 +98,15 @@ impl Taking<'_, '_> {
         if !switched || !at_rest || !came {
             return Ok(None);
         }
-        if includes(&Store::new(self.sides.target, at), here, there)? {
+        let store = Store::new(self.sides.target, at);
+        if includes(&store, here, there)? {
             return Ok(None);
         }
-        let way = NextStep::record(&text(&branch));
-        let staged = self.staged(checkout)?.unwrap_or_default();
-        Ok(Some(if staged.is_empty() { way } else { way.after_commit() }))
+        let had_all = match &base.commit {
+            Some(start) => includes(&store, here, start)?,
+            None => true,
+        };
+        Ok(Some(LeftBranch { name: text(&branch), had_all }))
     }
 
     /// The files that are staged in the target, as far as that can be told.
@@ -153,9 +181,7 @@ impl Taking<'_, '_> {
         let way = match (can_merge, histories) {
             // Its files did not come: a merge brings them.
             (_, Histories::WentBack) => NextStep { when: None, ..NextStep::merge(name, kept) },
-            (true, Histories::Apart) => {
-                NextStep::git_commit(self.label, checkout.left_out.as_ref())
-            }
+            (true, Histories::Apart) => NextStep::git_commit(self.label, self.to_take(checkout)),
             (true, Histories::Unrelated) => NextStep::record(kept).after_commit_of(self.label),
             (false, _) => NextStep::record(kept),
         };
@@ -182,6 +208,13 @@ impl Taking<'_, '_> {
         };
         Ok(if is_in_the_way { way.after_commit() } else { way })
     }
+}
+
+/// A branch that the target switched away from.
+struct LeftBranch {
+    name: String,
+    /// What is checked out now has every commit that the branch had when both sides were on it.
+    had_all: bool,
 }
 
 /// What two commits are to each other that a branch has on two sides.
