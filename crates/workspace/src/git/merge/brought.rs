@@ -7,6 +7,7 @@ mod trees;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::Symlinks;
@@ -17,6 +18,7 @@ use crate::error::Result;
 use crate::git::index::Index;
 use crate::git::repository::{Refs, State, is_repository, resolve};
 use history::{HostHistory, shallow};
+use modules::ModuleStores;
 use trees::{Item, by_name, items, looks_like_repository, tree_of};
 
 /// More entries of trees, and more commits, are not looked at.
@@ -89,6 +91,9 @@ pub(crate) struct Brought<'a> {
     /// What the host's indexes list, and the directories of these.
     indexes: OnceCell<Vec<Index>>,
     index_trees: OnceCell<BTreeSet<(Vec<u8>, Vec<u8>)>>,
+    /// The repositories of submodules, and those that have a commit which is named, by where their files would be.
+    module_stores: OnceCell<Vec<ModuleStores<'a>>>,
+    modules: RefCell<BTreeMap<(VaultPath, VaultPath), Rc<Brought<'a>>>>,
     /// What was looked at.
     answers: RefCell<BTreeMap<Question, bool>>,
     /// Trees that have nothing which counts, by their paths.
@@ -130,6 +135,8 @@ impl<'a> Brought<'a> {
             shallow_there,
             tainted,
             looked: Cell::new(0),
+            module_stores: OnceCell::new(),
+            modules: RefCell::default(),
             indexes,
             index_trees,
             answers,

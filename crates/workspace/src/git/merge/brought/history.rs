@@ -181,7 +181,10 @@ impl Brought<'_> {
 }
 
 /// The commits of a repository whose parents are left out; none where the list is damaged.
-pub(super) fn shallow(state: State<'_>, repository: &super::VaultPath) -> Result<BTreeSet<Vec<u8>>> {
+pub(super) fn shallow(
+    state: State<'_>,
+    repository: &super::VaultPath,
+) -> Result<BTreeSet<Vec<u8>>> {
     let text = state.file(&common(repository).join(SHALLOW))?.unwrap_or_default();
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let lines: BTreeSet<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
