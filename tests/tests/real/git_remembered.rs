@@ -199,6 +199,162 @@ fn checkouts_below_a_folder_lead_to_no_trusted_file() {
     }
 }
 
+/// A commit that is new on the way to another counts like that one: once it is in the host's history, anybody may go back to it.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn older_commits_have_no_trusted_file() {
+    let gone = "git rm -q .envrc; echo t > t; git add t; git commit -qm gone";
+    for script in [
+        format!("git switch -qc topic; {EVIL}; {gone}; git switch -q main"),
+        format!("git switch -qc topic; {EVIL}; {gone}; git gc -q; git switch -q main"),
+        format!(
+            "git switch -qc side; {EVIL}; {gone}; git switch -qc topic main; git merge -q --no-ff -m merged side; git switch -q main; git branch -qD side"
+        ),
+        format!(
+            "git switch -qc gone; {EVIL}; {gone}; git tag -a -m tagged topic; git switch -q main; git branch -qD gone"
+        ),
+        format!("git switch -q --orphan topic; {EVIL}; {gone}; git switch -q main"),
+    ] {
+        let scene = project(Who::Me, HISTORY);
+        let said = leads_nowhere(&scene, &script);
+        assert!(said.contains(SWITCHING), "{script}\n{said}");
+        assert_eq!(scene.host("git for-each-ref --format='%(refname)'"), "refs/heads/main\n");
+        leads_nowhere(
+            &scene,
+            "evil=$(git log --grep '^evil' --format=%H topic); git branch e1 $evil; git tag rel $evil; git switch -qc feature $evil
+            echo f > f; git add f; git commit -qm feature; git switch -q main; echo $evil > .git/ORIG_HEAD",
+        );
+        leads_nowhere(
+            &scene,
+            "git merge -q --no-commit --allow-unrelated-histories -s ours topic; git commit -qm joined",
+        );
+        assert_eq!(scene.host("git log -1 --format=%s"), "second\n");
+        scene.done(&["commit", "--allow", "git", "--allow", "trusted"]);
+        assert_eq!(scene.host("git log -1 --format=%s"), "joined\n");
+    }
+    // The branch that is checked out.
+    let scene = project(Who::Me, HISTORY);
+    leads_nowhere(&scene, &format!("{EVIL}; {gone}"));
+    assert_eq!(scene.host("git log -1 --format=%s"), "second\n");
+}
+
+/// Histories of many commits, from old ones on too, in a project whose own commits changed such files.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn long_histories_come() {
+    let scene = project(
+        Who::Me,
+        &format!(
+            "{HISTORY}; for i in 1 2 3 4; do echo $i > CLAUDE.md; git add -A; git commit -qm rules$i; done; git gc -q"
+        ),
+    );
+    scene.work(
+        "git switch -qc old HEAD~3; mkdir -p src/deep
+        for i in $(seq 300); do echo $i > src/deep/f$i; echo $i > src/g; git add -A; git commit -qm $i; done
+        git switch -qc joined main; git merge -q --no-ff -m joined old; git checkout -q main -- CLAUDE.md; git switch -q main
+        echo more > more; git add more; git commit -qm more; git stash list; echo x > a; git stash -q",
+    );
+    let started = std::time::Instant::now();
+    let said = scene.done(&["commit"]);
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    assert!(!said.contains("stays"), "{said}");
+    assert_eq!(
+        scene.host("git log -1 --format=%s; git log -1 --format=%s old; git log -1 --format=%s joined; git rev-list --count old; git stash list | wc -l"),
+        "more\n300\njoined\n303\n1\n"
+    );
+}
+
+/// What a submodule has is judged where it would be checked out, which `.gitmodules` and the index may change.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn submodules_elsewhere_lead_to_no_trusted_file() {
+    let make = format!(
+        "{HISTORY}; git init -q ../src; cd ../src; echo one > s; git add s; git commit -qm s; cd \"$OLDPWD\"
+        git submodule --quiet add \"$PWD/../src\" lib; git commit -qm lib; git -C lib switch -qc topic"
+    );
+    let fill = "cd lib; mkdir rules; for f in settings.json tasks.json pre-commit e.yml mcp.json rules/r.mdc devcontainer.json workspace.xml config.toml; do echo '{}' > $f; done
+        git add -A; git commit -qm filled; cd ..";
+    let link = |to: &str| {
+        format!(
+            "id=$(git -C lib rev-parse HEAD); sed -i 's,path = lib,path = {to},' .gitmodules; git update-index --force-remove lib
+            git update-index --add --cacheinfo 160000,$id,{to}; git add .gitmodules"
+        )
+    };
+    let holds = |scene: &Scene, script: &str, to: &str| {
+        scene.work(&format!("{script}; date +%N > came"));
+        let said = scene.done(&["commit"]);
+        assert_eq!(scene.host("cat came"), scene.work("cat came"), "{script}");
+        let host = scene.host(&format!(
+            "git ls-files -s {to}; git ls-tree HEAD {to}; git submodule --quiet update 2>/dev/null || :; ls -A {to} 2>/dev/null || :"
+        ));
+        assert_eq!(host, "", "{to}: {script}\n{said}");
+    };
+    for to in [
+        ".claude",
+        ".vscode",
+        ".husky",
+        ".github/workflows",
+        ".cursor",
+        ".devcontainer",
+        ".idea",
+        ".cargo",
+    ] {
+        let scene = project(Who::Me, &make);
+        holds(&scene, &format!("{fill}; {}; git commit -qm moved", link(to)), to);
+    }
+    // The host has had the commit for long, at a path where it is like any other.
+    let scene = project(Who::Me, &make);
+    scene.work(&format!("{fill}; git add lib; git commit -qm filled"));
+    scene.done(&["commit"]);
+    assert_eq!(
+        scene.host("git log -1 --format=%s; git -C lib log -1 --format=%s"),
+        "filled\nfilled\n"
+    );
+    holds(&scene, &format!("{}; git commit -qm moved", link(".claude")), ".claude");
+    // In the index alone, and one that nobody has.
+    let scene = project(Who::Me, &make);
+    holds(&scene, &format!("{fill}; {}", link(".claude")), ".claude");
+    let scene = project(Who::Me, &make);
+    holds(
+        &scene,
+        "git update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,.claude; git commit -qm unknown",
+        ".claude",
+    );
+    // A move like any other comes.
+    let scene = project(Who::Me, &make);
+    scene.work(&format!("{}; git commit -qm moved", link("libs")));
+    scene.done(&["commit"]);
+    assert_eq!(scene.host("git log -1 --format=%s"), "moved\n");
+}
+
+/// A stash is merged by what it was made of: files of a directory that was another one there follow it.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn stashes_are_made_of_what_the_host_has() {
+    let make = format!(
+        "{HISTORY}; mkdir .github; seq 1 50 > .github/ISSUE_TEMPLATE.md; seq 5 60 > .github/FUNDING.yml; git add -A; git commit -qm github"
+    );
+    let scene = project(Who::Me, &make);
+    scene.work(
+        "export GIT_INDEX_FILE=/tmp/i; git read-tree HEAD
+        for f in ISSUE_TEMPLATE.md FUNDING.yml; do git update-index --add --cacheinfo 100644,$(git rev-parse HEAD:.github/$f),x/$f; git update-index --force-remove .github/$f; done
+        base=$(git write-tree); git update-index --add --cacheinfo 100644,$(echo 'on: push' | git hash-object -w --stdin),x/workflows/e.yml; all=$(git write-tree)
+        unset GIT_INDEX_FILE; base=$(git commit-tree -p HEAD -m base $base); index=$(git commit-tree -p $base -m index $base^{tree})
+        git stash store -m work $(git commit-tree -p $base -p $index -m work $all)",
+    );
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("refs/stash"), "{said}");
+    assert_eq!(
+        scene.host("git stash list; git stash pop 2>/dev/null || :; find . -name e.yml"),
+        ""
+    );
+    // One that is made of a new branch comes with it.
+    let scene = project(Who::Me, &make);
+    scene.work("git switch -qc topic; echo 1 > new; git add new; git commit -qm new; echo 2 > new; git stash -q; git switch -q main");
+    scene.done(&["commit"]);
+    assert_eq!(scene.host("git switch -q topic; git stash pop -q; cat new"), "2\n");
+}
+
 /// An index that is split over files, and one with what ignore files ignore.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
@@ -208,6 +364,10 @@ fn indexes_lead_to_no_trusted_file() {
         "git update-index --split-index; echo evil > .envrc; git add -f .envrc; rm .envrc",
         "echo evil > .envrc; git add -f .envrc",
         "ln -s /etc/passwd out; git add -f out; rm out",
+        // A directory that a sparse checkout leaves out may be any.
+        "mkdir z; echo 1 > z/1; git add z; git commit -qm z; git sparse-checkout set --cone --sparse-index d
+        blob=$(echo evil | git hash-object -w --stdin); z=$(printf '100644 blob %s\\t.envrc\\n' $blob | git mktree)
+        git read-tree -m $(git commit-tree -p HEAD -m x $(git ls-tree HEAD | sed \"s|tree .*\\tz$|tree $z\\tz|\" | git mktree)); git ls-files --sparse -s | grep $z",
     ] {
         let scene = project(
             Who::Me,
@@ -215,6 +375,25 @@ fn indexes_lead_to_no_trusted_file() {
         );
         leads_nowhere(&scene, script);
         assert_eq!(scene.host("git ls-files out"), "", "{script}");
+    }
+    // What it leaves out lies where it lies, in a checkout that was sparse before.
+    for to in ["z", ".vscode"] {
+        let scene = project(
+            Who::Me,
+            &format!(
+                "{HISTORY}; mkdir {to}; echo 1 > {to}/1; git add {to}; git commit -qm z; git sparse-checkout set --cone --sparse-index d"
+            ),
+        );
+        let file = if to == "z" { ".envrc" } else { "tasks.json" };
+        scene.work(&format!(
+            "blob=$(echo evil | git hash-object -w --stdin); one=$(git rev-parse HEAD:{to}/1); z=$(printf '100644 blob %s\\t{file}\\n100644 blob %s\\t1\\n' $blob $one | git mktree)
+            git read-tree -m $(git commit-tree -p HEAD -m x $(git ls-tree HEAD | sed \"s|tree .*\\t{to}$|tree $z\\t{to}|\" | git mktree)); git ls-files --sparse -s | grep $z; echo x > came"
+        ));
+        scene.done(&["commit"]);
+        assert_eq!(
+            scene.host(&format!("test -e came; git sparse-checkout disable; ls -A {to}")),
+            "1\n"
+        );
     }
 }
 
@@ -230,9 +409,10 @@ fn new_repositories_lead_to_no_trusted_file() {
             (format!("{first}; {EVIL}"), true),
             (format!("{first}; {EVIL}; {gone}"), true),
             (format!("{first}; echo evil > .envrc; git add -f .envrc; rm .envrc"), true),
+            (format!("{first}; {EVIL}; {gone}; git commit -qm gone"), true),
             (
                 format!(
-                    "{first}; {EVIL}; {gone}; git commit -qm gone; git branch old HEAD~1; git branch -q older HEAD~1; git pack-refs --all"
+                    "{first}; {EVIL}; git branch old; git branch -q older; git reset -q --hard HEAD~1; git pack-refs --all"
                 ),
                 false,
             ),

@@ -1,21 +1,25 @@
 //! Files that a commit, or an index, brings to whoever checks it out.
 
+mod history;
 mod indexes;
 mod modules;
 mod trees;
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::Symlinks;
 
-use super::ancestry::{headers, history};
+use super::ancestry::headers;
 use super::store::{Kind, Store};
 use crate::error::Result;
 use crate::git::index::Index;
 use crate::git::repository::{Refs, State, is_repository, resolve};
-use trees::{Item, items, looks_like_repository, tree_of};
+use history::{HostHistory, shallow};
+use modules::ModuleStores;
+use trees::{Item, by_name, items, looks_like_repository, tree_of};
 
 /// More entries of trees, and more commits, are not looked at.
 const MOST: usize = 100_000;
@@ -76,10 +80,20 @@ pub(crate) struct Brought<'a> {
     /// The working tree, where it is known.
     top: Option<VaultPath>,
     /// The commits that the host has refs for, with all that they came from.
-    known: OnceCell<BTreeSet<Vec<u8>>>,
+    history: RefCell<HostHistory>,
+    /// Commits whose parents are left out: of the host, and of the workspace.
+    shallow: BTreeSet<Vec<u8>>,
+    shallow_there: BTreeSet<Vec<u8>>,
+    /// Whether commits that others came from bring what counts.
+    tainted: RefCell<BTreeMap<Vec<u8>, bool>>,
+    /// How many entries of trees were looked at.
+    looked: Cell<usize>,
     /// What the host's indexes list, and the directories of these.
     indexes: OnceCell<Vec<Index>>,
     index_trees: OnceCell<BTreeSet<(Vec<u8>, Vec<u8>)>>,
+    /// The repositories of submodules, and those that have a commit which is named, by where their files would be.
+    module_stores: OnceCell<Vec<ModuleStores<'a>>>,
+    modules: RefCell<BTreeMap<(VaultPath, VaultPath), Rc<Brought<'a>>>>,
     /// What was looked at.
     answers: RefCell<BTreeMap<Question, bool>>,
     /// Trees that have nothing which counts, by their paths.
@@ -104,9 +118,11 @@ impl<'a> Brought<'a> {
     ) -> Result<Self> {
         let Surroundings { host, workspace, .. } = around;
         let (refs, at) = (host.refs(repository)?, repository.clone());
+        let (shallow, shallow_there) = (shallow(host, &at)?, shallow(workspace, &at)?);
+        let history = RefCell::new(HostHistory::new(&refs));
         let (host, workspace) = (Store::new(host, repository), Store::new(workspace, repository));
         let (indexes, index_trees) = (OnceCell::new(), OnceCell::new());
-        let (known, answers, clean) = (OnceCell::new(), RefCell::default(), RefCell::default());
+        let (answers, clean, tainted) = Default::default();
         Ok(Self {
             around,
             at,
@@ -114,7 +130,13 @@ impl<'a> Brought<'a> {
             workspace,
             refs,
             top,
-            known,
+            history,
+            shallow,
+            shallow_there,
+            tainted,
+            looked: Cell::new(0),
+            module_stores: OnceCell::new(),
+            modules: RefCell::default(),
             indexes,
             index_trees,
             answers,
@@ -123,17 +145,18 @@ impl<'a> Brought<'a> {
     }
 
     /// Whether a ref that is moved to a commit brings a file that counts: a new, changed or deleted one that no commit has which the host
-    /// has a ref for. Where that cannot be told, it does.
+    /// has a ref for, in it or in one that it came from. Where that cannot be told, it does.
     pub(crate) fn is_in(&self, commit: &[u8], before: Option<&[u8]>) -> Result<bool> {
         let question = (commit.to_vec(), before.map(<[u8]>::to_vec));
         if let Some(known) = self.answers.borrow().get(&question) {
             return Ok(*known);
         }
-        let found = self.look(commit, before)?;
+        let found = self.look(commit, before)? || self.came_from_some(commit)?;
         self.answers.borrow_mut().insert(question, found);
         Ok(found)
     }
 
+    /// The same of the commit alone, whatever it came from.
     fn look(&self, commit: &[u8], before: Option<&[u8]>) -> Result<bool> {
         if self.refs.values().any(|known| known == commit) {
             return Ok(false);
@@ -162,8 +185,14 @@ impl<'a> Brought<'a> {
         Ok(matches!(self.compare(&tree, &bases, followed)?, Look::Found))
     }
 
-    /// The same of a stash: it has files in its commit, in that of the index, and those that were not tracked.
-    pub(crate) fn is_in_stash(&self, commit: &[u8], before: Option<&[u8]>) -> Result<bool> {
+    /// The same of a stash: it has files in its commit, in that of the index, and those that were not tracked. It is merged with what is checked
+    /// out, by what it was made of: that has to be a commit of the host, or come with some others.
+    pub(crate) fn is_in_stash(
+        &self,
+        commit: &[u8],
+        before: Option<&[u8]>,
+        others: &[Vec<u8>],
+    ) -> Result<bool> {
         if self.is_in(commit, before)? {
             return Ok(true);
         }
@@ -171,18 +200,8 @@ impl<'a> Brought<'a> {
             Some((Kind::Commit, bytes)) => headers(&bytes, b"parent "),
             _ => Vec::new(),
         };
-        let Some((_, [index, untracked @ ..])) = parents.split_first() else { return Ok(false) };
-        if self.is_in(index, None)? {
-            return Ok(true);
-        }
-        for commit in untracked {
-            // What is tracked is not in there, and nothing is deleted by that.
-            let Some(tree) = self.tree_of(commit)? else { return Ok(true) };
-            if matches!(self.compare(&tree, &[], false)?, Look::Found) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let Some((base, [index, ..])) = parents.split_first() else { return Ok(false) };
+        Ok(!self.comes_with(base, others)? || self.is_in(index, None)?)
     }
 
     /// An object that the folder will have: its own, or that of the workspace.
@@ -199,11 +218,10 @@ impl<'a> Brought<'a> {
 
     /// The newest commits that the host has refs for and that another one came from.
     fn came_from(&self, commit: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let known = self.known()?;
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         let mut pending = vec![commit.to_vec()];
         while let Some(id) = pending.pop() {
-            if known.contains(&id) {
+            if self.is_of_host(&id)? {
                 found.push(id);
                 continue;
             }
@@ -219,19 +237,20 @@ impl<'a> Brought<'a> {
         Ok(found)
     }
 
-    fn known(&self) -> Result<&BTreeSet<Vec<u8>>> {
-        if let Some(known) = self.known.get() {
-            return Ok(known);
-        }
-        let tips = self.refs.keys().filter_map(|name| resolve(&self.refs, name)).collect();
-        let known = history(&self.host, tips)?;
-        Ok(self.known.get_or_init(|| known))
-    }
-
     /// Compares a tree with others. What it leads to may be `followed` before it comes.
     fn compare(&self, tree: &[u8], bases: &[Vec<u8>], followed: bool) -> Result<Look> {
-        let start = (VaultPath::top(), Some(tree.to_vec()), bases.to_vec(), followed);
-        let mut pending = vec![start];
+        self.compare_at(VaultPath::top(), tree, bases, followed)
+    }
+
+    /// The same of a directory at a path.
+    fn compare_at(
+        &self,
+        path: VaultPath,
+        tree: &[u8],
+        bases: &[Vec<u8>],
+        followed: bool,
+    ) -> Result<Look> {
+        let mut pending = vec![(path, Some(tree.to_vec()), bases.to_vec(), followed)];
         let (mut looked, mut links, mut clean) = (0, Symlinks::new(), Vec::new());
         while let Some((path, tree, bases, is_followed)) = pending.pop() {
             // Many commits have the same directories.
@@ -255,7 +274,7 @@ impl<'a> Brought<'a> {
             let mut known = Vec::new();
             for base in &bases {
                 // One that cannot be read is as good as none.
-                known.extend(items(&|id| self.host.read(id), Some(base))?);
+                known.extend(self.items(Some(base))?);
             }
             // Git takes a directory for a repository that looks like one, and obeys its settings.
             if looks_like_repository(&new)
@@ -264,19 +283,22 @@ impl<'a> Brought<'a> {
             {
                 return Ok(Look::Found);
             }
-            looked += new.len() + known.iter().map(Vec::len).sum::<usize>();
+            let entries = new.len() + known.iter().map(Vec::len).sum::<usize>();
+            looked += entries;
+            self.looked.set(self.looked.get() + entries);
             if looked > MOST || path.names().len() > DEEPEST {
                 return Ok(Look::Found);
             }
+            let names: Vec<_> = known.iter().map(|base| by_name(base)).collect();
             let known_at = |name: &[u8]| -> Vec<&Item> {
-                known.iter().flatten().filter(|item| item.name == name).collect()
+                names.iter().filter_map(|base| base.get(name).copied()).collect()
             };
             let trees_at = |name: &[u8]| -> Vec<Vec<u8>> {
                 let trees = known_at(name).into_iter().filter(|item| item.mode == TREE);
                 trees.map(|item| item.id.clone()).collect()
             };
             for item in &new {
-                if known.iter().any(|base| base.contains(item)) {
+                if known_at(&item.name).contains(&item) {
                     continue;
                 }
                 let path = path.join(&item.name);
@@ -288,11 +310,11 @@ impl<'a> Brought<'a> {
                 }
             }
             // What every commit has that it came from, and it has not, is deleted.
-            let is_in = |items: &[Item], name: &[u8]| items.iter().any(|item| item.name == name);
-            let Some((first, others)) = known.split_first() else { continue };
+            let Some(first) = known.first() else { continue };
+            let own: HashSet<&[u8]> = new.iter().map(|item| item.name.as_slice()).collect();
             for item in first {
-                let everywhere = others.iter().all(|base| is_in(base, &item.name));
-                if !everywhere || is_in(&new, &item.name) {
+                let is_everywhere = known_at(&item.name).len() == known.len();
+                if !is_everywhere || own.contains(item.name.as_slice()) {
                     continue;
                 }
                 let path = path.join(&item.name);

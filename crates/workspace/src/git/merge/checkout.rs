@@ -170,11 +170,13 @@ impl Checkout {
         Ok(false)
     }
 
-    /// Whether an index says something else of a file than another.
+    /// Whether an index says something else of a file than another, or of a directory that a sparse checkout leaves out: the name of one ends
+    /// with a slash.
     pub(super) fn says_other_of(&self, other: &Self, path: &[u8]) -> bool {
-        let key = (path.to_vec(), 0);
+        let keys = [(path.to_vec(), 0), ([path, b"/"].concat(), 0)];
         let of = |it: &Self| {
-            let entry = it.files.as_ref()?.get(&key)?;
+            let files = it.files.as_ref()?;
+            let entry = keys.iter().find_map(|key| files.get(key))?;
             Some((entry.object.clone(), entry.mode))
         };
         of(self) != of(other)

@@ -153,30 +153,38 @@ impl HeldRefs {
     }
 }
 
-/// The refs that stay in a repository, of which these are old and new.
+/// The refs that stay in a repository, of which these are old and new, and what all others name.
 pub(super) fn held(
     repository: &VaultPath,
     (old, new): (&Refs, &Refs),
     [before, after]: [State<'_>; 2],
     (brought, is_new): (&Brought<'_>, bool),
-) -> Result<Names> {
+) -> Result<(Names, Vec<Vec<u8>>)> {
     let mut names: Names =
         changed(old, new).map(|name| (name.clone(), Planted::Replacement)).collect();
     names.retain(|name, _| name.starts_with(REPLACE));
     for name in changed(old, new).filter(|name| name.starts_with(b"refs/")) {
         let (was, Some(value)) = (old.get(name), new.get(name)) else { continue };
-        if names.contains_key(name) || value.starts_with(b"ref:") {
+        if names.contains_key(name) || name == STASH || value.starts_with(b"ref:") {
             continue;
         }
         let why = match () {
             () if name.starts_with(REMOTES) && !is_new => Some(Planted::RemoteRef),
-            () if name == STASH => {
-                let is_in = brought.is_in_stash(value, was.map(Vec::as_slice))?;
-                is_in.then_some(Planted::TrustedRef)
-            }
             () => brought.is_in(value, was.map(Vec::as_slice))?.then_some(Planted::TrustedRef),
         };
         names.extend(why.map(|why| (name.clone(), why)));
+    }
+    let mut coming = Vec::new();
+    for (name, value) in new.iter().filter(|(_, value)| !value.starts_with(b"ref:")) {
+        let is_branch = name.starts_with(b"refs/") && name != STASH && !names.contains_key(name);
+        if is_branch || (name == b"HEAD" && !brought.is_in(value, None)?) {
+            coming.push(value.clone());
+        }
+    }
+    if let Some(value) = new.get(STASH).filter(|value| old.get(STASH) != Some(*value))
+        && brought.is_in_stash(value, old.get(STASH).map(Vec::as_slice), &coming)?
+    {
+        names.insert(STASH.to_vec(), Planted::TrustedRef);
     }
     if new.contains_key(STASH) && !names.contains_key(STASH) {
         let log = repository.join(b"logs").join(b"refs").join(b"stash");
@@ -184,12 +192,12 @@ pub(super) fn held(
         let lines = log.iter().flat_map(|log| log.split(|byte| *byte == b'\n'));
         for line in lines.filter(|line| !known.split(|byte| *byte == b'\n').any(|l| l == *line)) {
             let Some(id) = line.split(|byte| *byte == b' ').nth(1) else { continue };
-            if brought.is_in_stash(id, None)? {
+            if brought.is_in_stash(id, None, &coming)? {
                 names.insert(STASH.to_vec(), Planted::TrustedRef);
             }
         }
     }
-    Ok(names)
+    Ok((names, coming))
 }
 
 /// The refs that have another value.

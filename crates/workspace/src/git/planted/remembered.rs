@@ -23,6 +23,8 @@ pub(super) struct Look<'a> {
     pub(super) is_new: bool,
     /// Its refs that stay.
     pub(super) held: Names,
+    /// What its refs name that do not stay.
+    coming: Vec<Vec<u8>>,
 }
 
 impl<'a> Looks<'a> {
@@ -52,8 +54,8 @@ impl<'a> Looks<'a> {
         let around = Surroundings { host, base, folder, workspace, judge, depth };
         let brought = Brought::new(around, at, top)?;
         let (old, new) = (own_refs(before, at)?, own_refs(after, at)?);
-        let held = held(at, (&old, &new), [before, after], (&brought, is_new))?;
-        self.all.insert(at.clone(), Look { brought, is_new, held });
+        let (held, coming) = held(at, (&old, &new), [before, after], (&brought, is_new))?;
+        self.all.insert(at.clone(), Look { brought, is_new, held, coming });
         Ok(())
     }
 }
@@ -99,7 +101,7 @@ impl Look<'_> {
             let is_id = matches!(word.len(), 40 | 64) && word.iter().all(u8::is_ascii_hexdigit);
             let is_in = match is_stash {
                 _ if !is_id => false,
-                true => self.brought.is_in_stash(word, None)?,
+                true => self.brought.is_in_stash(word, None, &self.coming)?,
                 false => self.brought.is_in(word, None)?,
             };
             if is_in {

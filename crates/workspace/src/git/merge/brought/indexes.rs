@@ -36,7 +36,12 @@ impl Brought<'_> {
             let (new, old): (_, Vec<&Item>) = (item(entry), old.iter().collect());
             let is_left = match entry.mode {
                 // A directory that a sparse checkout leaves out.
-                TREE => matches!(self.compare(&new.id, &[], false)?, Look::Found),
+                TREE => {
+                    let old = old.iter().filter(|item| item.mode == TREE);
+                    let bases: Vec<Vec<u8>> = old.map(|item| item.id.clone()).collect();
+                    let look = self.compare_at(path.clone(), &new.id, &bases, false)?;
+                    matches!(look, Look::Found)
+                }
                 _ => self.brings(&path, Some(&new), &old, &mut links)?,
             };
             if is_left {

@@ -1,5 +1,7 @@
 //! Reading trees.
 
+use std::collections::HashMap;
+
 use super::super::ancestry::headers;
 use super::super::store::{Kind, hex};
 use crate::error::Result;
@@ -48,6 +50,11 @@ pub(super) fn items(read: Read<'_>, id: Option<&[u8]>) -> Result<Option<Vec<Item
         Some((Kind::Tree, bytes)) => parsed(&bytes, id.len() / 2),
         _ => None,
     })
+}
+
+/// The entries of a tree by their names.
+pub(super) fn by_name(items: &[Item]) -> HashMap<&[u8], &Item> {
+    items.iter().map(|item| (item.name.as_slice(), item)).collect()
 }
 
 fn parsed(mut bytes: &[u8], width: usize) -> Option<Vec<Item>> {
