@@ -49,6 +49,8 @@ words! {
         Git = "git",
         /// Something on the host runs, obeys or trusts it without being asked.
         Trusted = "trusted",
+        /// A named pipe, where none was: whoever reads it waits.
+        Pipe = "pipe",
         /// The vault is not bound to its folder any more.
         Unbound = "unbound",
         /// It was not asked for.

@@ -59,7 +59,7 @@ pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
 pub use pack_check::PackChecker;
 pub use planted::{Planted, Planting, planted};
-pub(crate) use planted::{matters, steps};
+pub(crate) use planted::{is_new_pipe, matters, steps};
 pub(crate) use repository::{Refs, State, common, packed_refs};
 pub use submodule::unrecorded_submodules;
 pub use tracked::TrackedPaths;

@@ -495,3 +495,63 @@ fn no_two_workspaces_make_a_repository() {
         );
     }
 }
+
+/// By one name git finds several refs, and takes the first.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn no_ref_takes_the_place_of_another() {
+    let names =
+        ["refs/origin/main", "refs/other", "refs/tags/origin/main", "refs/heads/origin/main"]
+            .into_iter()
+            .chain(["refs/tags/HEAD", "refs/heads/HEAD", "refs/heads/FETCH_HEAD", "refs/tags/main"])
+            .chain(["refs/tags/both"]);
+    let names: Vec<&str> = names.collect();
+    let refs = "git for-each-ref --format='%(refname)'";
+    let fine = "refs/heads/both\nrefs/heads/main\nrefs/heads/other\nrefs/heads/v1\nrefs/notes/commits\nrefs/remotes/origin/main\nrefs/tags/v1\nrefs/tags/v2\n";
+    for pack in ["true", "git pack-refs --all"] {
+        let scene = project(
+            Who::Me,
+            &format!(
+                "{HISTORY}; git update-ref refs/remotes/origin/main HEAD; git branch other; git tag v1"
+            ),
+        );
+        scene.work(&format!(
+            "h=$(git rev-parse HEAD~1); git branch both; git branch v1; git tag v2; git notes add -m note
+             for name in {}; do mkdir -p .git/${{name%/*}}; echo $h > .git/$name; done; {pack}; echo ok > new",
+            names.join(" ")
+        ));
+        let said = scene.done(&["commit"]);
+        assert!(said.contains("git would find it in place of another ref"), "{said}");
+        assert_eq!(scene.host(refs), fine, "{pack}\n{said}");
+        assert_eq!(
+            scene.host("git log -1 --format=%s origin/main; git log -1 --format=%s other; cat new"),
+            "second\nsecond\nok\n"
+        );
+        scene.done(&["commit", "--allow", "git"]);
+        let all = scene.host(refs);
+        assert!(names.iter().all(|name| all.lines().any(|line| line == *name)), "{pack}\n{all}");
+    }
+}
+
+/// Git, and everybody else, would wait for whoever writes to a pipe.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn named_pipes_stay() {
+    let scene = project(Who::Me, HISTORY);
+    scene.work(
+        "rm a .gitignore; mkfifo a .gitignore pipe .git/SQUASH_MSG .git/info/more; echo ok > new",
+    );
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("a named pipe: whoever reads it waits; --take PATH commits"), "{said}");
+    let seen = "find . -type p; timeout 20 git status --porcelain";
+    assert_eq!(scene.host(seen), "?? new\n");
+    scene.done(&["commit", "--allow", "git", "--allow", "trusted"]);
+    assert_eq!(scene.host(seen), "?? new\n");
+    scene.done(&["commit", "--take", "pipe", "--take", ".git"]);
+    assert_eq!(scene.host("find . -type p"), "./pipe\n");
+    // One that is there is like any other file.
+    scene.work("chmod 600 pipe");
+    let said = scene.done(&["commit"]);
+    assert!(!said.contains("/pipe"), "{said}");
+    assert_eq!(scene.host("stat -c %a pipe"), "600\n");
+}

@@ -29,7 +29,7 @@ fn leads_nowhere(scene: &Scene, script: &str) -> String {
     let files = scene.host(FILES);
     assert!(!files.contains("envrc"), "{script}\n{said}\n{files}");
     scene.host("test ! -e .gitmodules || git submodule --quiet update 2>/dev/null || :
-        for at in . lib wt nested; do test ! -e $at/.git || (cd $at; git checkout -q . 2>/dev/null || :; git reset -q --hard 2>/dev/null || :); test ! -e $at/.envrc; done");
+        for at in . lib wt nested; do test ! -e $at/.git || (cd $at; git checkout -q . 2>/dev/null || :; git checkout -q -m -- . 2>/dev/null || :; git reset -q --hard 2>/dev/null || :); test ! -e $at/.envrc; done");
     said
 }
 
@@ -148,10 +148,57 @@ fn logs_and_pointers_lead_to_no_trusted_file() {
     );
 }
 
-/// A submodule, a repository among the files, and a further working tree that the folder has.
+/// Git goes back by what a log says was left, whatever that is.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
-fn checkouts_below_a_folder_lead_to_no_trusted_file() {
+fn git_goes_back_to_no_trusted_file() {
+    let here = [(HISTORY.to_owned(), "."), (HISTORY.to_owned(), "new")];
+    for (make, at) in checkouts().into_iter().chain(here) {
+        let scene = project(Who::Me, &make);
+        let first = "git init -q .; echo x > b; git add b; git commit -qm b";
+        let first = if at == "new" { first } else { "true" };
+        scene.work(&format!(
+            "mkdir -p {at}; cd {at}; {first}; echo 2 > more; git add more; git commit -qm more; h=$(git rev-parse HEAD)
+             e=$(git commit-tree -p HEAD -m evil $(printf '100644 blob %s\\t.envrc\\n' $(echo evil | git hash-object -w --stdin) | git mktree))
+             log=$(git rev-parse --git-dir)/logs/HEAD; short=$(echo $e | cut -c1-12); git branch $e $h; git branch $short $h
+             for x in $e $e^0 $e~0 \"$e^{{commit}}\" $short v1-1-g$short \":/evil\" gone; do
+                 printf '%s %s u <u@x> 1700000000 +0000\\tcheckout: moving from %s to main\\n' $h $h \"$x\" >> $log; done
+             printf '%s %s u <u@x> 1700000000 +0000checkout: moving from %s to main\\n' $h $h $e >> $log
+             test $(for n in $(seq 9); do git ls-tree --name-only @{{-$n}} 2> /dev/null || :; done | grep -c envrc) -eq 2
+             git switch -qc kept; git switch -q - 2> /dev/null || git switch -q @{{-1}}"
+        ));
+        scene.done(&["commit"]);
+        let back = format!(
+            "cd {at}; for n in $(seq 9); do git ls-tree --name-only @{{-$n}} 2> /dev/null || :; done | grep envrc || :
+             git branch -qD $(git branch --format='%(refname:short)' | grep -E '^[0-9a-f]{{12,}}$') 2> /dev/null || :
+             for n in $(seq 9); do git ls-tree --name-only @{{-$n}} 2> /dev/null || :; done | grep envrc || :
+             git rev-parse --abbrev-ref @{{-1}}; git checkout -q -; test ! -e .envrc"
+        );
+        assert_eq!(scene.host(&back), "kept\n", "{at}");
+    }
+}
+
+/// Git moves the branch that such a file names in place of the file.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn pointers_name_no_branches() {
+    let scene = project(
+        Who::Me,
+        &format!("{HISTORY}; git branch other HEAD~1; git worktree add -q -b side wt"),
+    );
+    scene.work(
+        "for at in . worktrees/wt; do echo 'ref: refs/heads/other' > .git/$at/ORIG_HEAD; done; echo ok > new",
+    );
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("ORIG_HEAD"), "{said}");
+    assert_eq!(
+        scene.host("cat new; git reset -q --hard HEAD; git -C wt reset -q --hard HEAD; git log -1 --format=%s other"),
+        "ok\nfirst\n"
+    );
+}
+
+/// A submodule, a repository among the files, and a further working tree, with where they are.
+fn checkouts() -> [(String, &'static str); 3] {
     let inner =
         "git init -q ../src; cd ../src; echo one > s; git add s; git commit -qm s; cd \"$OLDPWD\"";
     let submodule = format!(
@@ -159,7 +206,14 @@ fn checkouts_below_a_folder_lead_to_no_trusted_file() {
     );
     let nested = format!("{HISTORY}; {inner}; git clone -q ../src nested");
     let linked = format!("{HISTORY}; git worktree add -q -b side wt");
-    for (make, at) in [(&submodule, "lib"), (&nested, "nested"), (&linked, "wt")] {
+    [(submodule, "lib"), (nested, "nested"), (linked, "wt")]
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn checkouts_below_a_folder_lead_to_no_trusted_file() {
+    for (make, at) in &checkouts() {
+        let at = *at;
         for script in [
             EVIL.to_owned(),
             format!("{EVIL}; git rm -q --cached .envrc; rm .envrc"),
@@ -368,6 +422,10 @@ fn indexes_lead_to_no_trusted_file() {
         "mkdir z; echo 1 > z/1; git add z; git commit -qm z; git sparse-checkout set --cone --sparse-index d
         blob=$(echo evil | git hash-object -w --stdin); z=$(printf '100644 blob %s\\t.envrc\\n' $blob | git mktree)
         git read-tree -m $(git commit-tree -p HEAD -m x $(git ls-tree HEAD | sed \"s|tree .*\\tz$|tree $z\\tz|\" | git mktree)); git ls-files --sparse -s | grep $z",
+        // What a conflict was resolved from.
+        "for side in one two; do git switch -qc $side main; echo $side > .envrc; git add -f .envrc; git commit -qm $side; done
+         git merge -q one > /dev/null 2>&1 || :; git add -f .envrc; git symbolic-ref HEAD refs/heads/main; git rm -q --cached .envrc
+         rm .envrc .git/MERGE_*; git ls-files --resolve-undo | grep -q .envrc; echo n > n; git add n",
     ] {
         let scene = project(
             Who::Me,

@@ -330,3 +330,22 @@ fn no_conflict_is_resolved_as_a_workspace_did() {
     let merged = scene.host("git checkout -q two; git merge one > /dev/null 2>&1 || cat f");
     assert!(merged.contains("<<<<<<<") && !merged.contains("evil"), "{merged}");
 }
+
+/// What git records of conflicts has their markers, and is no file that somebody forgot to decide.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn conflicts_that_git_recorded_hold_nothing_up() {
+    let scene = project(Who::Me, &format!("{HISTORY}; git config rerere.enabled true"));
+    scene.work(
+        "for side in one two; do git switch -qc $side main; echo $side > f; git add f; git commit -qm $side; done
+         git merge -q one > /dev/null 2>&1 || :; echo both > f; git add f; git commit -qm merged
+         grep -q '^>>>>>>>' .git/rr-cache/*/preimage",
+    );
+    scene.done(&["commit"]);
+    assert_eq!(
+        scene.host("git log -1 --format=%s; cat f; ls .git/rr-cache 2> /dev/null || :"),
+        "merged\nboth\n"
+    );
+    scene.done(&["commit", "--allow", "git"]);
+    scene.host("grep -q '^>>>>>>>' .git/rr-cache/*/preimage");
+}

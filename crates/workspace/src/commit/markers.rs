@@ -8,6 +8,7 @@ use offshoot_tree::{RootId, Tree, VaultPath};
 use offshoot_vault::{Vault, WorkspaceRecord};
 
 use crate::error::{Result, ServiceError};
+use crate::git::within_repository;
 
 /// Fails where a workspace has conflicts that nobody decided.
 pub(super) fn require_decided(
@@ -27,7 +28,10 @@ pub(super) fn require_decided(
 /// Fails where a file that is committed has markers, and neither the folder's file nor the base's had any.
 pub(super) fn require_none(vault: &Vault, base: &RootId, brought: &[Change]) -> Result<()> {
     let objects = vault.objects()?;
-    let new_in_folder = texts_with_markers(objects, brought)?;
+    // Git keeps conflicts with their markers for itself, and quotes them in messages.
+    let is_own = |change: &&Change| within_repository(&change.path).is_none();
+    let brought: Vec<Change> = brought.iter().filter(is_own).cloned().collect();
+    let new_in_folder = texts_with_markers(objects, &brought)?;
     let base = Tree::open(objects, base)?;
     let mut since_base = Vec::new();
     for change in brought.iter().filter(|change| new_in_folder.contains(&change.path)) {

@@ -76,8 +76,8 @@ pub(crate) struct PlainIndex {
 }
 
 /// An index without some of the marks by which git overlooks files: those that are asked for by path and stage, with what is marked. It is also
-/// without trees that do not have its files, and without lists of what need not be looked at on the disk, unless another index has the very
-/// same. One that is split over several files is without all of these caches, and keeps its marks. Nothing where nothing goes, or where it
+/// without trees that do not have its files, and, unless another index has the very same, without lists of what need not be looked at on the disk
+/// and versions of files that conflicts were resolved from. One that is split over several files is without all of these caches, and keeps its marks. Nothing where nothing goes, or where it
 /// cannot be written.
 pub(crate) fn plain(bytes: &[u8], known: Option<&[u8]>, clears: Clears<'_>) -> Option<PlainIndex> {
     let parsed = |id| Some((parse_with(bytes, id)?, id));
@@ -109,7 +109,7 @@ pub(crate) fn plain(bytes: &[u8], known: Option<&[u8]>, clears: Clears<'_>) -> O
         let (name, data) = part;
         let stays = match name {
             b"TREE" => index.as_ref().is_some_and(|index| cached_tree::is_true(data, index, width)),
-            b"UNTR" | b"FSMN" => known.contains(&part),
+            b"UNTR" | b"FSMN" | b"REUC" => known.contains(&part),
             _ => true,
         };
         hid |= name == b"TREE" && !stays && index.is_some();

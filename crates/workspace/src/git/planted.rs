@@ -6,6 +6,7 @@ mod hidden;
 mod look;
 mod part;
 mod remembered;
+mod shadows;
 mod stores;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +25,7 @@ use crate::error::Result;
 use by_name::in_repository;
 pub use by_name::{Planted, planted};
 pub(super) use by_name::{addresses, sensitive};
-pub(crate) use by_name::{matters, steps};
+pub(crate) use by_name::{is_new_pipe, matters, steps};
 use held_refs::HeldRefs;
 use hidden::{hides_files, plain_index};
 use look::{Was, is_module_part, leads_elsewhere, look, shadows_ref};
@@ -166,6 +167,9 @@ impl Planting {
         before: Option<&Entry>,
         after: Option<&Entry>,
     ) -> Option<Planted> {
+        if is_new_pipe(before, after) && within_repository(path).is_some() {
+            return Some(Planted::Pipe);
+        }
         if let Some(why) = self.stores.why(path) {
             return Some(why);
         }

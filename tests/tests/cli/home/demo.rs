@@ -38,7 +38,17 @@ fn everything_that_a_command_does_comes_home() {
         mkdir -p empty/inner; chmod 700 empty; ln tool hard; touch -d 2001-02-03 old";
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
     place.ok(["fs", "export", "/", "../wanted", "-w", "work"]);
-    place.ok(["commit", "-w", "work", "-m", "everything", "-c", "commit.times=recorded"]);
+    place.ok([
+        "commit",
+        "-w",
+        "work",
+        "-m",
+        "everything",
+        "-c",
+        "commit.times=recorded",
+        "--take",
+        "pipe",
+    ]);
     let wanted = offshoot_tests::scan::scan(&place.path().join("wanted")).unwrap();
     assert_same(&wanted, &folder(&place));
     assert_captured(&place);

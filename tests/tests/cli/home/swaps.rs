@@ -149,7 +149,7 @@ fn whatever_becomes_whatever_else() {
         let mut text = "umask 022; rm -rf a b c;".to_owned();
         script(&place.path().join("new"), "", &mut text);
         place.ok(["exec", "-w", "w", "--", "sh", "-ec", &text]);
-        place.ok(["commit", "-w", "w", "-m", "all", "--allow", "trusted"]);
+        place.ok(["commit", "-w", "w", "-m", "all", "--allow", "trusted", "--take", "*"]);
         let new = scan(&place.path().join("new")).unwrap();
         assert_content(&new, &folder(&place));
         assert_captured(&place);

@@ -41,7 +41,7 @@ fn changed() -> Place {
 fn undo_and_redo_are_exact() {
     let place = changed();
     let before = folder(&place);
-    place.ok(["commit", "-w", "work", "-m", "all of it"]);
+    place.ok(["commit", "-w", "work", "-m", "all of it", "--take", "pipe"]);
     let after = folder(&place);
     assert_captured(&place);
     for _ in 0..2 {
@@ -55,7 +55,7 @@ fn undo_and_redo_are_exact() {
     place.ok(["undo", "--vault-wide"]);
     assert_same(&before, &folder(&place));
     // Everything is in the workspace again, and is committed again.
-    place.ok(["commit", "-w", "work", "-c", "commit.times=recorded"]);
+    place.ok(["commit", "-w", "work", "-c", "commit.times=recorded", "--take", "pipe"]);
     place.ok(["fs", "export", "/", "../wanted", "-w", "work"]);
     assert_same(&scan(&place.path().join("wanted")).unwrap(), &folder(&place));
     place.ok(["vault", "check"]);
@@ -64,7 +64,7 @@ fn undo_and_redo_are_exact() {
 #[test]
 fn what_was_changed_since_is_not_touched() {
     let place = changed();
-    place.ok(["commit", "-w", "work"]);
+    place.ok(["commit", "-w", "work", "--take", "pipe"]);
     place.write("lines", "a person was here\n");
     place.write("new/dir/file", "here too\n");
     fs::remove_file(place.project().join("pipe")).unwrap();

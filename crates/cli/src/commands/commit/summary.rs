@@ -173,6 +173,10 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Git(Planted::RemoteRef) => {
             "only a fetch on this machine says what a remote has"
         }
+        HeldReason::Git(Planted::Shadow) => {
+            "git would find it in place of another ref of the same name, or of HEAD"
+        }
+        HeldReason::Pipe | HeldReason::Git(Planted::Pipe) => "a named pipe: whoever reads it waits",
         HeldReason::Git(Planted::Hidden) => "it hides changes from git status",
         HeldReason::Git(_) => OBEYED,
         HeldReason::Trusted(file) if file.compiled => &file.why,

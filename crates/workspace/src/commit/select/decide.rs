@@ -13,7 +13,7 @@ use super::{attributes, modes};
 use crate::error::Result;
 use crate::git::{
     Checkouts, Judge, PackChecker, Planted, Planting, Staged, State, common, git_directory,
-    worktree_of,
+    is_new_pipe, worktree_of,
 };
 use crate::ignore_rules::{IgnoreRules, is_ignore_file, text_at};
 use crate::trusted::{Surroundings, TrustedFiles};
@@ -161,7 +161,8 @@ impl<'d> Decider<'d> {
         let planted = self.planting.planted(path, before, after);
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
         let planted = planted.or_else(others);
-        let never = [Planted::Gone, Planted::Newer, Planted::FalseObject, Planted::Cache];
+        let never =
+            [Planted::Gone, Planted::Newer, Planted::FalseObject, Planted::Pipe, Planted::Cache];
         // What somebody takes by its name was looked at by itself.
         let taken = selection.take.iter().any(|pattern| pattern.matches(path));
         let allow_git = selection.allow.git || taken;
@@ -182,6 +183,9 @@ impl<'d> Decider<'d> {
             && let Some(file) = self.trusted.of(change)
         {
             return Ok(Decision::Hold(HeldReason::Trusted(file)));
+        }
+        if !taken && is_new_pipe(before, after) {
+            return Ok(Decision::Hold(HeldReason::Pipe));
         }
         let chosen = match selection.choices.get(path) {
             None | Some(Choice::Take) => None,

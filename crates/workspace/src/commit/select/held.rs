@@ -23,6 +23,8 @@ pub enum HeldReason {
     Git(Planted),
     /// Something on the host runs or obeys it without being asked.
     Trusted(&'static TrustedFile),
+    /// A named pipe, which was none before.
+    Pipe,
     /// The vault is not bound to its folder any more.
     Unbound,
     /// It was not asked for.
@@ -47,6 +49,7 @@ impl HeldReason {
             Self::Attributes => HeldReasonDoc::Attributes,
             Self::Git(_) => HeldReasonDoc::Git,
             Self::Trusted(_) => HeldReasonDoc::Trusted,
+            Self::Pipe => HeldReasonDoc::Pipe,
             Self::Unbound => HeldReasonDoc::Unbound,
             Self::NotAsked => HeldReasonDoc::NotAsked,
             Self::Left => HeldReasonDoc::Left,
@@ -69,10 +72,11 @@ impl HeldReason {
             Self::Setuid => Some("--allow setuid"),
             // What waits to be finished is never committed.
             Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
-            // Neither is what git would take for something else, nor what it does without.
-            Self::Git(Planted::FalseObject | Planted::Cache) => None,
+            // Neither is what git would take for something else, would wait for, or does without.
+            Self::Git(Planted::FalseObject | Planted::Pipe | Planted::Cache) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Trusted(_) => Some("--allow trusted"),
+            Self::Pipe => Some("--take PATH"),
             Self::Excluded | Self::IgnoreFile | Self::Attributes => None,
             Self::Unbound | Self::NotAsked | Self::Left => None,
         }
@@ -97,6 +101,7 @@ impl Held {
                 Planted::Replacement
                 | Planted::TrustedRef
                 | Planted::RemoteRef
+                | Planted::Shadow
                 | Planted::Hidden
                 | Planted::Cache,
             ) => is_rewritten,

@@ -24,6 +24,8 @@ pub enum Planted {
     TrustedRepository,
     /// A branch of a remote, which a fetch on the host moves.
     RemoteRef,
+    /// A ref that git would find in place of another one, or of `HEAD` and the like.
+    Shadow,
     /// What keeps git from showing that files changed.
     Hidden,
     /// How conflicts were resolved: git does the same by itself when it meets them again.
@@ -32,6 +34,8 @@ pub enum Planted {
     Todo,
     /// A symbolic link inside of a repository.
     Link,
+    /// A named pipe inside of a repository.
+    Pipe,
     /// A directory that git would take for a repository.
     Repository,
     /// A part of a repository that is of no use without what is planted in it.
@@ -64,10 +68,12 @@ impl Planted {
                 "a git repository with files that this machine would run or obey"
             }
             Self::RemoteRef => "a branch of a remote, which only a fetch on this machine moves",
+            Self::Shadow => "a ref that git would take for another one of the same name",
             Self::Hidden => "something that hides changes from git status",
             Self::Resolution => "what git resolves conflicts with by itself",
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
+            Self::Pipe => "a named pipe inside of a git repository",
             Self::Repository => "a git repository",
             Self::Dependent => "part of a git repository that needs what is held back",
             Self::OtherCheckout => "part of another checkout",
@@ -103,6 +109,12 @@ pub(crate) fn matters(before: Option<&Entry>, after: Option<&Entry>) -> bool {
         }
         _ => true,
     }
+}
+
+/// Whether something becomes a named pipe that was none.
+pub(crate) fn is_new_pipe(before: Option<&Entry>, after: Option<&Entry>) -> bool {
+    let is_pipe = |entry: Option<&Entry>| entry.is_some_and(|it| it.kind() == EntryKind::Fifo);
+    is_pipe(after) && !is_pipe(before)
 }
 
 /// A `.git` that is no directory sends git elsewhere.

@@ -12,6 +12,7 @@ use offshoot_tree::diff::Change;
 use super::by_name::Planted;
 use super::part::{Part, part_of};
 use super::remembered::Looks;
+use super::shadows::shadows;
 use crate::error::Result;
 use crate::git::merge::{Brought, Judge, Staged};
 use crate::git::repository::{Refs, State, common, led_over, resolve};
@@ -73,13 +74,24 @@ impl HeldRefs {
                         found.texts.insert(path.clone(), (text, *planted));
                     }
                 }
-                Part::Log => {
-                    if let Some(text) = look.without_lines([before, main], path, after)? {
-                        found.texts.insert(path.clone(), (text, Planted::TrustedRef));
+                Part::Log if change.after.is_some() => match after.file(path)? {
+                    Some(text) => {
+                        let known = [before.file(path)?, main.file(path)?];
+                        if let Some(text) = look.without_lines(&text, &known)? {
+                            found.texts.insert(path.clone(), (text, Planted::TrustedRef));
+                        }
                     }
-                }
-                Part::Pointer if look.leads_to_some(path, after)? => {
-                    found.files.insert(path.clone(), Planted::TrustedRef);
+                    // Nobody looked at one that is too long.
+                    None => drop(found.files.insert(path.clone(), Planted::TrustedRef)),
+                },
+                Part::Pointer if change.after.is_some() => {
+                    let why = match after.file(path)? {
+                        // Git would move what it names.
+                        Some(text) if text.starts_with(b"ref:") => Some(Planted::Redirect),
+                        Some(text) if !look.leads_to_some(path, &text)? => None,
+                        _ => Some(Planted::TrustedRef),
+                    };
+                    found.files.extend(why.map(|why| (path.clone(), why)));
                 }
                 Part::Index => {
                     let [new, old, known] = [after, before, main].map(|it| it.whole_index(&at));
@@ -95,7 +107,6 @@ impl HeldRefs {
             }
         }
         for at in &places {
-            looks.add(&common(at))?;
             let Some(look) = looks.known(at) else { continue };
             // The rest of the stash is in its log.
             if let Some(planted) = look.held.get(STASH) {
@@ -157,18 +168,21 @@ impl HeldRefs {
 pub(super) fn held(
     repository: &VaultPath,
     (old, new): (&Refs, &Refs),
-    [before, after]: [State<'_>; 2],
+    [before, after, main]: [State<'_>; 3],
     (brought, is_new): (&Brought<'_>, bool),
 ) -> Result<(Names, Vec<Vec<u8>>)> {
+    let known = [main.refs(repository)?, after.refs(repository)?];
     let mut names: Names =
         changed(old, new).map(|name| (name.clone(), Planted::Replacement)).collect();
     names.retain(|name, _| name.starts_with(REPLACE));
     for name in changed(old, new).filter(|name| name.starts_with(b"refs/")) {
         let (was, Some(value)) = (old.get(name), new.get(name)) else { continue };
-        if names.contains_key(name) || name == STASH || value.starts_with(b"ref:") {
-            continue;
-        }
+        let [folder, workspace] = &known;
+        let is_added = !is_new && was.is_none() && !folder.contains_key(name);
         let why = match () {
+            () if names.contains_key(name) || name == STASH => None,
+            () if is_added && shadows(name, [folder, workspace]) => Some(Planted::Shadow),
+            () if value.starts_with(b"ref:") => None,
             () if name.starts_with(REMOTES) && !is_new => Some(Planted::RemoteRef),
             () => brought.is_in(value, was.map(Vec::as_slice))?.then_some(Planted::TrustedRef),
         };

@@ -36,15 +36,16 @@ pub(super) fn part_of(
         return in_git_directory(names, names.len() - inside.len(), states);
     }
     // Any other file can have such a name.
-    let at = names.iter().rposition(|name| name == b"refs" || name == b"packed-refs");
-    let Some(at) = at else { return Ok(None) };
-    let part = part(&names[at..]).filter(|part| matches!(part, Part::Ref(_) | Part::List));
-    let repository = path_of(&names[..at]);
     let [after, _] = states;
-    Ok(match part {
-        Some(part) if is_repository(after.tree, &repository)? => Some((repository, part)),
-        _ => None,
-    })
+    for at in (0..names.len()).rev() {
+        let part = part(&names[at..]).filter(|part| !matches!(part, Part::Head | Part::Index));
+        let Some(part) = part else { continue };
+        let repository = path_of(&names[..at]);
+        if is_repository(after.tree, &repository)? {
+            return Ok(Some((repository, part)));
+        }
+    }
+    Ok(None)
 }
 
 /// The same below a git directory, which has those of submodules and of further working trees in it.
