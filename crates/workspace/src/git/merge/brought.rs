@@ -392,7 +392,7 @@ impl<'a> Brought<'a> {
     }
 
     /// Whether the folder has the very same file, or will have it because somebody takes it. A clone of the folder's own project may have it
-    /// elsewhere.
+    /// elsewhere, where it counts as well.
     fn is_known(
         &self,
         (path, full): (&VaultPath, &VaultPath),
@@ -417,7 +417,8 @@ impl<'a> Brought<'a> {
                 _ => false,
             })
         };
-        if is_same(folder, full)? || (new.is_some() && is_same(folder, path)?) {
+        let counts = new.is_some_and(|(item, _)| judge.counts(path, item.mode == LINK));
+        if is_same(folder, full)? || (counts && is_same(folder, path)?) {
             return Ok(true);
         }
         if !judge.takes(full) {

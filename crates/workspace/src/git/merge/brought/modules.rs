@@ -1,5 +1,6 @@
 //! Commits of submodules: `git submodule update` checks out what the repository around them names, at the path that it names.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -48,9 +49,7 @@ impl<'a> Brought<'a> {
                 continue;
             };
             is_read = true;
-            // What the host has at one path is new at another.
-            let is_at_home = folder.working_tree(&at)?.as_ref() == Some(full);
-            let is_in = match is_at_home {
+            let is_in = match folder.working_tree(&at)?.as_ref() == Some(full) {
                 _ if depth >= DEEPEST => true,
                 true => module.look(commit, None)?,
                 false => matches!(module.compare(&tree, &[], false)?, Look::Found),
@@ -63,7 +62,7 @@ impl<'a> Brought<'a> {
         Ok(!is_read && (may_be_there || judge.counts(full, true)))
     }
 
-    /// A repository of a submodule whose files would be at a path.
+    /// A repository of a submodule whose files would be at a path. What the host has at another path is new there.
     fn module(&self, at: &VaultPath, full: &VaultPath) -> Result<Rc<Self>> {
         let key = (at.clone(), full.clone());
         if let Some(known) = self.modules.borrow().get(&key) {
@@ -71,7 +70,11 @@ impl<'a> Brought<'a> {
         }
         let Surroundings { folder, depth, .. } = self.around;
         let around = Surroundings { host: folder, depth: depth + 1, ..self.around };
-        let module = Rc::new(Brought::new(around, at, Some(full.clone()))?);
+        let mut module = Brought::new(around, at, Some(full.clone()))?;
+        if folder.working_tree(at)?.as_ref() != Some(full) {
+            module.indexes = OnceCell::from(Vec::new());
+        }
+        let module = Rc::new(module);
         self.modules.borrow_mut().insert(key, Rc::clone(&module));
         Ok(module)
     }
