@@ -18,7 +18,7 @@ mod stack;
 mod stage;
 mod sweep;
 mod upper;
-mod written;
+pub(crate) mod written;
 
 pub use access::{Access, PlainAccess};
 pub use adopt::Adopted;

@@ -63,6 +63,7 @@ pub use import::report::{ImportReport, SkipReason, Skipped};
 pub use journal::{
     Came, FolderRecord, Journal, JournalBytes, StagingRecord, is_staging, staging_name,
 };
+pub use layer::written::MOST_DEEP;
 pub use layer::{
     Access, Adopted, CaptureWay, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote,
     Leftover, LeftoverShape, LeftoverSize, LinkLimit, OutputReader, OutputWriter, Placed,

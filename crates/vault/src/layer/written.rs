@@ -12,7 +12,7 @@ use crate::error::{Result, VaultError, io_error};
 use crate::import::report::{SkipReason, Skipped};
 
 /// No directory that a command wrote to may lie deeper.
-const MOST_DEEP: usize = 512;
+pub const MOST_DEEP: usize = 512;
 const OVERLAY: &[u8] = b"user.overlay.";
 pub(super) const OPAQUE: &[u8] = b"user.overlay.opaque";
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_vault::MOST_DEEP;
+
 use super::Index;
 use super::trees::index_trees;
-
-/// No deeper directory is kept of a workspace.
-const DEEPEST: usize = 512;
 
 /// Whether every tree that is remembered has exactly the files of the index.
 pub(super) fn is_true(remembered: &[u8], index: &Index, width: usize) -> bool {
@@ -26,7 +25,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     /// Whether what comes next is true of a directory in this one, and of all in that; nothing where it cannot be read.
     fn is_next_true(&mut self, above: &[u8], depth: usize) -> Option<bool> {
-        let name = until(&mut self.rest, 0).filter(|_| depth < DEEPEST)?;
+        let name = until(&mut self.rest, 0).filter(|_| depth < MOST_DEEP)?;
         let path = match (above, depth) {
             // Git does not look at the name of the first, which is that of the whole.
             (_, 0) => Vec::new(),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use offshoot_tree::{Body, VaultPath};
-use offshoot_vault::Symlinks;
+use offshoot_vault::{MOST_DEEP, Symlinks};
 
 use super::ancestry::headers;
 use super::store::{Kind, Store};
@@ -23,8 +23,6 @@ use trees::{Item, by_name, items, looks_like_repository, tree_of};
 
 /// More entries of trees, and more commits, are not looked at.
 const MOST: usize = 100_000;
-/// No deeper directory is kept of a workspace. Each has a path that is longer than the one before.
-const DEEPEST: usize = 512;
 const TREE: u32 = 0o40_000;
 const LINK: u32 = 0o120_000;
 const PROGRAM: u32 = 0o100_755;
@@ -286,7 +284,7 @@ impl<'a> Brought<'a> {
             let entries = new.len() + known.iter().map(Vec::len).sum::<usize>();
             looked += entries;
             self.looked.set(self.looked.get() + entries);
-            if looked > MOST || path.names().len() > DEEPEST {
+            if looked > MOST || path.names().len() > MOST_DEEP {
                 return Ok(Look::Found);
             }
             let names: Vec<_> = known.iter().map(|base| by_name(base)).collect();

@@ -6,7 +6,7 @@ use offshoot_tree::{Body, VaultPath};
 use super::by_name::{Planted, planted};
 use crate::error::Result;
 use crate::git::format::Format;
-use crate::git::merge::is_unknown;
+use crate::git::merge::{is_id, is_unknown};
 use crate::git::names::{is_name, within_repository};
 use crate::git::repository::{State, is_repository, is_repository_of_all, path_of};
 
@@ -71,8 +71,7 @@ pub(super) fn shadows_ref(change: &Change, after: State<'_>) -> Result<bool> {
     }
     let text = after.file(&change.path)?.unwrap_or_default();
     let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    let is_id = matches!(word.len(), 40 | 64) && word.iter().all(u8::is_ascii_hexdigit);
-    if !is_id && !text.starts_with(b"ref:") {
+    if !is_id(word) && !text.starts_with(b"ref:") {
         return Ok(false);
     }
     // The repository that it belongs to may be that of a submodule.

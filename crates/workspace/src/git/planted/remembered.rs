@@ -6,7 +6,7 @@ use offshoot_tree::VaultPath;
 
 use super::held_refs::{Names, held};
 use crate::error::Result;
-use crate::git::merge::{Brought, Judge, Surroundings};
+use crate::git::merge::{Brought, Judge, Surroundings, is_id};
 use crate::git::repository::{Refs, State, common, is_repository};
 
 /// How git writes that another branch was checked out; it goes back by what follows.
@@ -142,10 +142,6 @@ fn origins(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         let end = rest.windows(4).position(|word| word == b" to ");
         rest[..end.unwrap_or(rest.len())].trim_ascii_end()
     })
-}
-
-fn is_id(word: &[u8]) -> bool {
-    matches!(word.len(), 40 | 64) && word.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// Whether git takes a name for that of a ref and for nothing else, also once the ref is gone: neither for an expression, nor for the start of an
