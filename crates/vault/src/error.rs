@@ -32,6 +32,9 @@ pub enum VaultError {
     /// The catalog lost operations that were acknowledged: its log was cut short or damaged.
     #[error("{}", cut_short(.0))]
     CutShort(CutShort),
+    /// What should be the key of the audit log is none.
+    #[error("{} is no key for the audit log", .0.display())]
+    NotAKey(PathBuf),
     /// The catalog lost the main line, and nothing in it says what that was.
     #[error("the catalog lost the main line and every record of it; nothing was changed")]
     HeadLost {

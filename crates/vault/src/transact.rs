@@ -13,7 +13,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::actor::Actor;
-use crate::audit::audit_chain;
+use crate::audit::key::AuditKey;
+use crate::audit::signing::Signing;
+use crate::audit::{AUDIT_KEY, SignedHead, audit_chain};
 use crate::error::Result;
 use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::refs::{
@@ -31,6 +33,9 @@ pub(crate) const DECLINED: &str = "declined_git";
 
 /// Where it is kept which git commits are still to be made.
 pub(crate) const GIT_DUE: &str = "git_due";
+
+/// Where the signature for the newest audit event is kept.
+pub(crate) const AUDIT_SIGNATURE: &str = "audit_signature";
 
 /// A snapshot about to be made.
 #[derive(Clone, Debug)]
@@ -60,6 +65,9 @@ pub struct Committed<T> {
 #[derive(Debug)]
 pub struct Transaction<'a, 'b> {
     writer: &'a mut Writer<'b>,
+    signing: &'a Signing,
+    /// The key that signs from here on, in place of the one that does.
+    successor: Option<&'a AuditKey>,
     actor: Actor,
     kind: String,
     operation: Id,
@@ -94,10 +102,17 @@ struct AuditEvent<'a> {
 }
 
 impl<'a, 'b> Transaction<'a, 'b> {
-    pub(crate) fn new(writer: &'a mut Writer<'b>, kind: &str, actor: &Actor) -> Self {
+    pub(crate) fn new(
+        writer: &'a mut Writer<'b>,
+        signing: &'a Signing,
+        kind: &str,
+        actor: &Actor,
+    ) -> Self {
         let operation = writer.new_id();
         Self {
             writer,
+            signing,
+            successor: None,
             actor: actor.clone(),
             kind: kind.to_owned(),
             operation,
@@ -142,6 +157,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
     /// Records the operation and its audit event although no ref may be changed. Undo and redo pass over an operation
     /// without changes.
     pub fn record_always(&mut self) {
+        self.always = true;
+    }
+
+    /// Has another key sign from here on.
+    pub(crate) fn hand_over(&mut self, successor: &'a AuditKey) {
+        self.successor = Some(successor);
         self.always = true;
     }
 
@@ -338,7 +359,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
 
     /// Writes the refs, the operation and its audit event. Without a changed ref there is no operation, unless one was asked
     /// for.
-    pub(crate) fn finish(self) -> Result<Option<Id>> {
+    pub(crate) fn finish(mut self) -> Result<Option<Id>> {
         let changes: Vec<RefChange> = self
             .touched
             .into_iter()
@@ -365,6 +386,14 @@ impl<'a, 'b> Transaction<'a, 'b> {
             reverts: self.reverts,
             changes: to_json(&changes),
         })?;
+        let recorded = self.writer.meta(AUDIT_SIGNATURE)?;
+        let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
+        let own = self.signing.key(recorded.as_ref().map(|signed| &signed.key))?;
+        let key = self.successor.unwrap_or(&own);
+        if let Some(change) = self.signing.change(key, recorded.as_ref(), Some(&own)) {
+            let change = serde_json::to_value(change).expect("a change of keys can be written");
+            self.details.insert(AUDIT_KEY.to_owned(), change);
+        }
         let event = to_json(&AuditEvent {
             operation: self.operation,
             time_ms: self.time_ms,
@@ -373,10 +402,13 @@ impl<'a, 'b> Transaction<'a, 'b> {
             workspace: self.scope,
             summary: &self.summary,
             changes: &changes,
-            details: self.details,
+            details: std::mem::take(&mut self.details),
         });
         let chain = |before: &_| audit_chain(before, event.as_bytes());
-        self.writer.add_audit(self.time_ms, &self.operation, &event, chain)?;
+        let (seq, chain) =
+            self.writer.add_audit(self.time_ms, &self.operation, &event, chain)?;
+        let signed = self.signing.sign(key, seq, chain);
+        self.writer.set_meta(AUDIT_SIGNATURE, &signed.to_bytes())?;
         Ok(Some(self.operation))
     }
 }

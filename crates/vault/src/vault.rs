@@ -13,6 +13,7 @@ use offshoot_store::{
 use offshoot_tree::{Batch, Objects, RootId, Tree, TreeError};
 
 use crate::actor::Actor;
+use crate::audit::signing::Signing;
 use crate::cache_file;
 use crate::error::{Result, VaultError, io_error};
 use crate::gate::{COLLECTING, Gate};
@@ -63,6 +64,7 @@ pub struct Vault {
     released: Option<Released>,
     /// Keeps it from being deleted.
     lock: Option<VaultLock>,
+    signing: Signing,
 }
 
 impl Vault {
@@ -112,8 +114,9 @@ impl Vault {
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
         let (gate, released, lock) = (Gate::default(), None, None);
-        let (dir, cut_short) = (dir.to_owned(), Mutex::new(None));
-        Self { dir, id, catalog, objects, presence, gate, cut_short, released, lock }
+        let (signing, cut_short) = (Signing::new(dir, id), Mutex::new(None));
+        let dir = dir.to_owned();
+        Self { dir, id, catalog, objects, presence, gate, cut_short, released, lock, signing }
     }
 
     /// Lets others delete the vault although it is open: for those who only tidy up in it. What they do then fails.
@@ -209,7 +212,7 @@ impl Vault {
         self.enter()?;
         let _held = self.hold()?;
         self.catalog.write(|writer| {
-            let mut transaction = Transaction::new(writer, kind, actor);
+            let mut transaction = Transaction::new(writer, &self.signing, kind, actor);
             let value = work(&mut transaction)?;
             Ok(Committed { value, operation: transaction.finish()? })
         })

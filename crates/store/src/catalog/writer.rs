@@ -169,21 +169,22 @@ impl<'a> Writer<'a> {
         )
     }
 
-    /// Appends an audit event; `chain` computes its hash from the one before (zeros for the first).
+    /// Appends an audit event; `chain` computes its hash from the one before (zeros for the first). Returns its number and that.
     pub fn add_audit(
         &mut self,
         time_ms: u64,
         operation: &Id,
         event: &str,
         chain: impl FnOnce(&Hash) -> Hash,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(u64, Hash), StoreError> {
         let before = self.audit_head()?.unwrap_or_default();
         let chain = chain(&before);
         let last =
-            self.one("SELECT max(seq) FROM audit", [], |row| row.get::<_, Option<i64>>(0))?;
+            self.one("SELECT max(seq) FROM audit", [], |row| row.get::<_, Option<u64>>(0))?;
         let seq = last.flatten().unwrap_or(0) + 1;
         self.insert(&AUDIT, &[&seq, &time_ms, operation, &event, &chain])?;
-        self.set_meta(AUDIT_HEAD, &chain)
+        self.set_meta(AUDIT_HEAD, &chain)?;
+        Ok((seq, chain))
     }
 
     /// Records a sealed layer.

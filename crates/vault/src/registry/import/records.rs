@@ -17,11 +17,11 @@ use crate::refs::{
     snapshots_of, to_json,
 };
 use crate::snapshot::Snapshot;
-use crate::transact::VAULT;
+use crate::transact::{AUDIT_SIGNATURE, VAULT};
 use crate::vault::Vault;
 
 /// What is kept of the settings in a file. All others are about folders, repositories and work of the machine that it comes from.
-const KEPT: [&str; 4] = [VAULT, "name", LAST_ID, "audit_head"];
+const KEPT: [&str; 5] = [VAULT, "name", LAST_ID, "audit_head", AUDIT_SIGNATURE];
 /// The time of the newest id.
 const LAST_ID: &str = "last_id_ms";
 
