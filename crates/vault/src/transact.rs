@@ -67,7 +67,7 @@ pub struct Transaction<'a, 'b> {
     writer: &'a mut Writer<'b>,
     signing: &'a Signing,
     /// The key that signs from here on, in place of the one that does.
-    successor: Option<&'a AuditKey>,
+    successor: Option<AuditKey>,
     actor: Actor,
     kind: String,
     operation: Id,
@@ -161,7 +161,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
     }
 
     /// Has another key sign from here on.
-    pub(crate) fn hand_over(&mut self, successor: &'a AuditKey) {
+    pub(crate) fn hand_over(&mut self, successor: AuditKey) {
         self.successor = Some(successor);
         self.always = true;
     }
@@ -389,7 +389,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
         let recorded = self.writer.meta(AUDIT_SIGNATURE)?;
         let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
         let own = self.signing.key(recorded.as_ref().map(|signed| &signed.key))?;
-        let key = self.successor.unwrap_or(&own);
+        let key = self.successor.as_ref().unwrap_or(&own);
         if let Some(change) = self.signing.change(key, recorded.as_ref(), Some(&own)) {
             let change = serde_json::to_value(change).expect("a change of keys can be written");
             self.details.insert(AUDIT_KEY.to_owned(), change);
@@ -405,8 +405,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             details: std::mem::take(&mut self.details),
         });
         let chain = |before: &_| audit_chain(before, event.as_bytes());
-        let (seq, chain) =
-            self.writer.add_audit(self.time_ms, &self.operation, &event, chain)?;
+        let (seq, chain) = self.writer.add_audit(self.time_ms, &self.operation, &event, chain)?;
         let signed = self.signing.sign(key, seq, chain);
         self.writer.set_meta(AUDIT_SIGNATURE, &signed.to_bytes())?;
         Ok(Some(self.operation))

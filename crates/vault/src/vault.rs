@@ -166,6 +166,10 @@ impl Vault {
         self.released.is_some()
     }
 
+    pub(crate) fn signing(&self) -> &Signing {
+        &self.signing
+    }
+
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }

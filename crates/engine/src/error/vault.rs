@@ -54,6 +54,13 @@ impl From<VaultError> for Error {
                     .text(" allows more")
                     .unchanged(),
             ),
+            VaultError::NotAKey(path) => Self::new(ExitCode::Damaged, message).hint(
+                Hint::from(format!(
+                    "move {} away: the next change makes a new key, and the log says that it is another",
+                    path.display()
+                ))
+                .unchanged(),
+            ),
             VaultError::OutOfTime => Self::new(ExitCode::Timeout, message),
             VaultError::TooDeep { .. } => Self::new(ExitCode::Failure, message)
                 .hint(Hint::command("offshoot recover drop EXEC").text(" removes what it wrote")),

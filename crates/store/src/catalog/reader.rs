@@ -161,6 +161,13 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The number of the newest audit event; 0 where there is none.
+    pub fn last_audit_seq(&self) -> Result<u64, StoreError> {
+        let last =
+            self.one("SELECT max(seq) FROM audit", [], |row| row.get::<_, Option<u64>>(0))?;
+        Ok(last.flatten().unwrap_or(0))
+    }
+
     /// The audit event of an operation.
     pub fn audit_of(&self, operation: &Id) -> Result<Option<String>, StoreError> {
         let sql = "SELECT event FROM audit WHERE operation = ?1 ORDER BY seq DESC LIMIT 1";

@@ -179,9 +179,7 @@ impl<'a> Writer<'a> {
     ) -> Result<(u64, Hash), StoreError> {
         let before = self.audit_head()?.unwrap_or_default();
         let chain = chain(&before);
-        let last =
-            self.one("SELECT max(seq) FROM audit", [], |row| row.get::<_, Option<u64>>(0))?;
-        let seq = last.flatten().unwrap_or(0) + 1;
+        let seq = self.last_audit_seq()? + 1;
         self.insert(&AUDIT, &[&seq, &time_ms, operation, &event, &chain])?;
         self.set_meta(AUDIT_HEAD, &chain)?;
         Ok((seq, chain))

@@ -41,8 +41,9 @@ impl AuditKey {
     /// Makes a key at a path where there is none.
     pub(crate) fn make(path: &Path) -> Result<Self> {
         let mut seed = [0; 32];
-        rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
-            .map_err(|errno| io_error("find random numbers for", path)(std::io::Error::from(errno)))?;
+        rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty()).map_err(
+            |errno| io_error("find random numbers for", path)(std::io::Error::from(errno)),
+        )?;
         let text = format!("{MARK}{}\n", hex(&seed));
         let mut options = fs::OpenOptions::new();
         let made = options.write(true).create_new(true).mode(0o600).open(path);

@@ -29,11 +29,6 @@ impl Signing {
         Self { vault, path, key: Mutex::new(None) }
     }
 
-    /// Where the key is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Where a new one waits while the old one hands over.
     fn next_path(&self) -> PathBuf {
         self.path.with_extension("next")

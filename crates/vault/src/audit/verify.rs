@@ -24,7 +24,9 @@ pub enum AuditFlaw {
         found: u64,
     },
     /// Another key signs from an event on, and what it says about the one before is not true.
-    #[error("event {0} brings another key, and the one before did not sign for what came until then")]
+    #[error(
+        "event {0} brings another key, and the one before did not sign for what came until then"
+    )]
     KeyChange(u64),
     /// Nobody signed for the end.
     #[error("the events from {0} on are not signed")]
@@ -33,7 +35,9 @@ pub enum AuditFlaw {
     #[error("the signature for event {0} is not one of the key that signs for the log")]
     Signature(u64),
     /// The log is not signed by the key that is trusted, nor by one that it handed over to.
-    #[error("the log is signed by {0}, which is neither the key that is trusted nor one that it handed over to")]
+    #[error(
+        "the log is signed by {0}, which is neither the key that is trusted nor one that it handed over to"
+    )]
     AnotherKey(PublicKey),
     /// Somebody saw the log go further.
     #[error("the log ends at event {found}, and it went on to event {saved}")]
@@ -151,8 +155,7 @@ impl AuditVerifier {
                 return Err(AuditFlaw::KeyChange(seq));
             }
             if let Some(word) = &former.succession {
-                handed_over =
-                    former.key.has_signed(&succession(&before.vault, &change.key), word);
+                handed_over = former.key.has_signed(&succession(&before.vault, &change.key), word);
                 if !handed_over {
                     return Err(AuditFlaw::KeyChange(seq));
                 }

@@ -1,0 +1,91 @@
+//! The log of a vault, as others read it.
+
+use offshoot_store::{AuditRow, Hash, Id, Reader};
+
+use super::key::PublicKey;
+use super::verify::{AuditFlaw, AuditReport, AuditVerifier};
+use super::{AuditHead, SignedHead};
+use crate::actor::Actor;
+use crate::error::Result;
+use crate::transact::AUDIT_SIGNATURE;
+use crate::vault::Vault;
+
+/// Events are read in pages of this many.
+const PAGE: u32 = 1000;
+
+/// An event of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEvent {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// When.
+    pub time_ms: u64,
+    /// The operation that it belongs to.
+    pub operation: Id,
+    /// What happened, as JSON: the bytes that the chain covers.
+    pub text: String,
+    /// The chain up to and with it.
+    pub chain: Hash,
+}
+
+impl From<AuditRow> for AuditEvent {
+    fn from(row: AuditRow) -> Self {
+        let AuditRow { seq, time_ms, operation, event, chain } = row;
+        Self { seq: seq.unsigned_abs(), time_ms, operation, text: event, chain }
+    }
+}
+
+impl Vault {
+    /// Events after a number, oldest first: a page of them. Events are only ever added, so whoever reads up to a head has read one moment.
+    pub fn audit_events(&self, after: u64) -> Result<Vec<AuditEvent>> {
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let rows = self.read(|reader| Ok(reader.audit(after, PAGE)?))?;
+        Ok(rows.into_iter().map(AuditEvent::from).collect())
+    }
+
+    /// How far the log goes, and the signature that it has.
+    pub fn audit_head(&self) -> Result<(AuditHead, Option<SignedHead>)> {
+        self.read(|reader| head(reader, self.id()))
+    }
+
+    /// Goes through the whole log.
+    pub fn verify_audit(
+        &self,
+        mut verifier: AuditVerifier,
+    ) -> Result<Result<AuditReport, AuditFlaw>> {
+        let (head, signed) = self.audit_head()?;
+        let mut after = 0;
+        while after < head.seq {
+            let events = self.audit_events(after)?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            for event in events.iter().filter(|event| event.seq <= head.seq) {
+                if let Err(flaw) = verifier.add(event.seq, &event.text, &event.chain) {
+                    return Ok(Err(flaw));
+                }
+            }
+        }
+        Ok(verifier.finish(signed.as_ref()))
+    }
+
+    /// Has a new key sign from now on, which the old one gives its word for.
+    pub fn rotate_audit_key(&self, actor: &Actor) -> Result<PublicKey> {
+        let next = self.signing().make_next()?;
+        let public = next.public();
+        self.transact("audit rotate", actor, |tx| {
+            tx.summary(format!("audit key {public}"));
+            tx.hand_over(next);
+            Ok(())
+        })?;
+        self.signing().settle_next()?;
+        Ok(public)
+    }
+}
+
+fn head(reader: &Reader<'_>, vault: Id) -> Result<(AuditHead, Option<SignedHead>)> {
+    let chain = reader.audit_head()?.unwrap_or_default();
+    let signed = reader.meta(AUDIT_SIGNATURE)?;
+    let signed = signed.and_then(|bytes| SignedHead::from_bytes(&bytes));
+    let seq = reader.last_audit_seq()?;
+    Ok((AuditHead { vault, seq, chain }, signed))
+}
