@@ -1,6 +1,7 @@
 //! The log of events: its chain, and who signs for it.
 
 pub(crate) mod key;
+pub(crate) mod lines;
 pub(crate) mod log;
 pub(crate) mod signing;
 pub(crate) mod verify;

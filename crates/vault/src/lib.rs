@@ -45,6 +45,7 @@ mod vault;
 pub use actor::Actor;
 pub use archive::Archived;
 pub use audit::key::{NotHex, PublicKey, Signature};
+pub use audit::lines::{LinesError, LinesWriter, verify_lines};
 pub use audit::log::AuditEvent;
 pub use audit::verify::{AuditFlaw, AuditReport, AuditVerifier, SigningKey};
 pub use audit::{AuditHead, FormerKey, KeyChange, SignedHead};

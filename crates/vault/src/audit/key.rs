@@ -156,19 +156,23 @@ macro_rules! as_hex {
 as_hex!(PublicKey, 32);
 as_hex!(Signature, 64);
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+pub(super) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.as_bytes();
-    if digits.len() != 2 * N || !text.is_ascii() {
+    if digits.len() != 2 * N {
         return None;
     }
     let mut bytes = [0; N];
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-        let pair = std::str::from_utf8(pair).ok().filter(|pair| !pair.contains('+'))?;
-        *byte = u8::from_str_radix(pair, 16).ok()?;
+        let [high, low] = [pair[0], pair[1]].map(|digit| match digit {
+            b'0'..=b'9' => Some(digit - b'0'),
+            b'a'..=b'f' => Some(digit - b'a' + 10),
+            _ => None,
+        });
+        *byte = high? << 4 | low?;
     }
     Some(bytes)
 }
