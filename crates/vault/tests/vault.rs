@@ -4,6 +4,8 @@
 
 #[path = "vault/adopt.rs"]
 mod adopt;
+#[path = "vault/audit.rs"]
+mod audit;
 #[path = "vault/bases.rs"]
 mod bases;
 #[path = "vault/bound.rs"]

@@ -75,7 +75,7 @@ pub struct SigningKey {
 }
 
 /// Goes through a log event by event.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AuditVerifier {
     head: AuditHead,
     events: u64,
