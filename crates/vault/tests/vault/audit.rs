@@ -87,7 +87,7 @@ fn the_key_is_kept_apart_and_closed_to_others() {
     let old = key_of(&vault);
     drop(vault);
     fs::remove_file(&path).unwrap();
-    let vault = home(&scratch).open("empty").unwrap();
+    let vault = home(&scratch).open("v").unwrap();
     record(&vault, 1);
     let verify = |trusted| vault.verify_audit(AuditVerifier::new(vault.id(), trusted)).unwrap();
     let new = key_of(&vault);
@@ -96,7 +96,7 @@ fn the_key_is_kept_apart_and_closed_to_others() {
     let keys = verify(Some(new)).unwrap().keys;
     assert_eq!(keys.iter().map(|known| known.handed_over).collect::<Vec<_>>(), [false, false]);
     fs::write(&path, "nonsense").unwrap();
-    let vault = home(&scratch).open("empty").unwrap();
+    let vault = home(&scratch).open("v").unwrap();
     let refused = vault.rotate_audit_key(&Actor::user("tester")).unwrap_err();
     assert!(refused.to_string().contains("is no key"), "{refused}");
 }
@@ -110,7 +110,7 @@ fn a_key_hands_over_to_the_next() {
     let second = vault.rotate_audit_key(&Actor::user("tester")).unwrap();
     record(&vault, 2);
     // Another process that knew the old key.
-    let other = home(&scratch).open("empty").unwrap();
+    let other = home(&scratch).open("v").unwrap();
     record(&other, 1);
     let third = other.rotate_audit_key(&Actor::user("tester")).unwrap();
     record(&vault, 1);
@@ -138,7 +138,7 @@ fn a_hand_over_that_was_cut_short_counts_by_what_the_log_says() {
     let second = vault.rotate_audit_key(&Actor::user("tester")).unwrap();
     fs::rename(path("key"), path("next")).unwrap();
     fs::write(path("key"), old).unwrap();
-    let vault = home(&scratch).open("empty").unwrap();
+    let vault = home(&scratch).open("v").unwrap();
     record(&vault, 1);
     assert_eq!(key_of(&vault), second);
     assert!(!path("next").exists());
