@@ -2,11 +2,22 @@
 
 use offshoot_store::{Id, IdPrefix};
 
+use crate::approval::{self, Approval};
 use crate::error::Result;
 use crate::exec::ExecRecord;
 use crate::vault::{MOST_FITTING, Vault};
 
 impl Vault {
+    /// All approvals, oldest first.
+    pub fn approvals(&self) -> Result<Vec<Approval>> {
+        self.read(approval::approvals)
+    }
+
+    /// One approval, by the id of its exec.
+    pub fn approval(&self, id: &Id) -> Result<Option<Approval>> {
+        self.read(|reader| approval::approval(reader, id))
+    }
+
     /// Commands newest first, at most `limit`, older than `before` if given, of one workspace or of all. Their envelopes are
     /// not read.
     pub fn execs(

@@ -7,6 +7,7 @@
 mod actor;
 mod ancestry;
 mod applies;
+mod approval;
 mod archive;
 mod audit;
 mod cache_file;
@@ -43,6 +44,7 @@ mod usage;
 mod vault;
 
 pub use actor::Actor;
+pub use approval::{Approval, ApprovalDecision, Waiter};
 pub use archive::Archived;
 pub use audit::key::{NotHex, PublicKey, Signature};
 pub use audit::lines::{LinesError, LinesWriter, verify_lines};

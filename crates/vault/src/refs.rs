@@ -8,6 +8,7 @@ use offshoot_tree::VaultPath;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Approval;
 use crate::error::{Result, VaultError};
 
 /// A named, mutable line of snapshots.
@@ -109,6 +110,7 @@ struct HeadState {
 pub(crate) const WORKSPACE: &str = "workspace";
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 pub(crate) const BINDING: &str = "binding";
+pub(crate) const APPROVAL: &str = "approval";
 
 /// The directory in a vault's tree that holds all folders but the first, which it is no part of.
 pub fn bound_path() -> VaultPath {
@@ -280,6 +282,7 @@ pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
         }
         CHECKPOINT => vec![Checkpoint::from_row(key, row)?.state.snapshot],
         BINDING => Binding::from_row(key, &row).map(|_| Vec::new())?,
+        APPROVAL => Approval::from_row(key, &row)?.snapshots(),
         _ => Vec::new(),
     })
 }

@@ -6,6 +6,7 @@
 mod verify;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use offshoot_store::{ExecRow, Id, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
 use offshoot_tree::{ContentId, RootId};
@@ -13,13 +14,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::actor::Actor;
+use crate::approval::Approval;
 use crate::audit::key::AuditKey;
 use crate::audit::signing::Signing;
 use crate::audit::{AUDIT_KEY, SignedHead, audit_chain};
 use crate::error::Result;
 use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::refs::{
-    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key, head_row,
+    APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key, head_row,
     head_snapshot, key, to_json,
 };
 use crate::snapshot::Snapshot;
@@ -79,8 +81,8 @@ pub struct Transaction<'a, 'b> {
     touched: BTreeMap<RefKey, (Option<RefRow>, Option<RefRow>)>,
     /// Recorded also where no ref is changed.
     always: bool,
-    /// Refs that go without being part of what can be undone.
-    lapsed: Vec<RefChange>,
+    /// Changes of refs that are no part of what can be undone.
+    unlogged: Vec<RefChange>,
     /// The commands that this transaction records.
     execs: Vec<ExecRow>,
     /// The snapshots that it makes.
@@ -122,7 +124,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             reverts: None,
             touched: BTreeMap::new(),
             always: false,
-            lapsed: Vec::new(),
+            unlogged: Vec::new(),
             execs: Vec::new(),
             made: HashSet::new(),
             details: serde_json::Map::new(),
@@ -313,9 +315,45 @@ impl<'a, 'b> Transaction<'a, 'b> {
         let (key, row) = (key(CHECKPOINT, &checkpoint.id), checkpoint.row());
         let is_as_it_was = self.current(key.clone())?.as_ref() == Some(&row);
         if is_as_it_was {
-            self.lapsed.push(RefChange { key, before: Some(row), after: None });
+            self.unlogged.push(RefChange { key, before: Some(row), after: None });
         }
         Ok(is_as_it_was)
+    }
+
+    /// An approval as it is under the write lock. One that this vault did not sign is refused.
+    pub fn approval(&mut self, id: &Id) -> Result<Option<Approval>> {
+        let key = key(APPROVAL, id);
+        let Some(row) = self.writer.get_ref(&key)? else { return Ok(None) };
+        let signer = self.signer()?.public();
+        Approval::genuine(&key, &row, &self.signing.vault(), &signer).map(Some)
+    }
+
+    /// Makes or changes an approval. It is no part of what can be undone.
+    pub fn set_approval(&mut self, approval: &Approval) -> Result<()> {
+        let key = key(APPROVAL, &approval.id);
+        let signer = self.signer()?;
+        let after = Some(approval.row(&self.signing.vault(), &signer));
+        self.unlogged.retain(|change| change.key != key);
+        let before = self.writer.get_ref(&key)?;
+        self.unlogged.push(RefChange { key, before, after });
+        self.always = true;
+        Ok(())
+    }
+
+    /// Forgets an approval that was decided.
+    pub fn forget_approval(&mut self, id: &Id) -> Result<()> {
+        let key = key(APPROVAL, id);
+        let before = self.writer.get_ref(&key)?;
+        self.unlogged.push(RefChange { key, before, after: None });
+        self.always = true;
+        Ok(())
+    }
+
+    /// The key that signs for this vault.
+    fn signer(&self) -> Result<Arc<AuditKey>> {
+        let recorded = self.writer.meta(AUDIT_SIGNATURE)?;
+        let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
+        self.signing.key(recorded.as_ref().map(|signed| &signed.key))
     }
 
     /// Makes or changes a binding.
@@ -375,7 +413,8 @@ impl<'a, 'b> Transaction<'a, 'b> {
         }
         verify::verify(self.writer, &changes, &self.made)?;
         self.writer.change_refs(&changes)?;
-        self.writer.change_refs(&self.lapsed)?;
+        verify::verify(self.writer, &self.unlogged, &self.made)?;
+        self.writer.change_refs(&self.unlogged)?;
         self.writer.add_operation(&NewOperation {
             id: self.operation,
             time_ms: self.time_ms,

@@ -3,6 +3,7 @@
 //! A word is defined once, with its name and its meaning. Flags and settings list the values, documents and their JSON Schema have
 //! them, and catalogs hold their names. This crate knows nothing else, so that every other one may use it.
 
+mod approval;
 mod change;
 mod exec;
 mod exit_code;
@@ -12,6 +13,7 @@ mod program;
 mod storage;
 mod word;
 
+pub use approval::{ApprovalFallback, ApprovalScope, ApprovalState};
 pub use change::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc, PieceKindDoc, SkipCode};
 pub use exec::{
     AbandonedWork, CheckpointMode, Confinement, Demand, DriverChoice, DriverName, Durability,

@@ -19,7 +19,8 @@ fn listed(schema: &schemars::Schema) -> Vec<String> {
 }
 
 /// Every file that defines sets.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
+    include_str!("approval.rs"),
     include_str!("change.rs"),
     include_str!("exec.rs"),
     include_str!("exit_code.rs"),
@@ -56,6 +57,9 @@ fn check<W: Word + Debug + Serialize + DeserializeOwned + JsonSchema>() {
 #[test]
 fn words_are_the_same_everywhere() {
     check::<AbandonedWork>();
+    check::<ApprovalFallback>();
+    check::<ApprovalScope>();
+    check::<ApprovalState>();
     check::<ArgumentKindDoc>();
     check::<ChangeKindDoc>();
     check::<CheckpointMode>();

@@ -35,6 +35,7 @@ mod seal;
 pub(crate) mod service;
 mod shortage;
 pub(crate) mod sight;
+pub(crate) mod stored;
 pub(crate) mod summary;
 mod target;
 mod unseen;

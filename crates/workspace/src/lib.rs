@@ -71,6 +71,7 @@ pub use exec::refusal::{refusal, suggestion};
 pub use exec::request::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
 pub use exec::runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime};
 pub use exec::service::{ExecFilter, ExecService};
+pub use exec::stored::StoredRequest;
 pub use exec::sight::{Copied, Explanation, Seen, Sight, Source, Viewer};
 pub use file::{CopyOptions, FileContent, FileService, FileVersion};
 pub use friendly::friendly_name;

@@ -65,7 +65,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "offshoot-vault",
-        uses: &["offshoot-host", "offshoot-store", "offshoot-tree"],
+        uses: &["offshoot-host", "offshoot-store", "offshoot-tree", "offshoot-vocabulary"],
         tests_may_use: &["offshoot-needs", "offshoot-tests", "offshoot-text"],
         ..NOTHING
     },

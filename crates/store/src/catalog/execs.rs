@@ -74,8 +74,9 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Records a command; its envelope must be there.
+    /// Records a command; its envelope must be there. A command that waited for somebody to decide about it is recorded again when it ran.
     pub fn add_exec(&mut self, row: &ExecRow) -> Result<(), StoreError> {
+        self.delete(&EXECS, "id = ?1 AND state = 'pending_approval'", [&row.id])?;
         let envelope_sum = sum_apart(row.envelope.as_deref().unwrap_or_default().as_bytes());
         self.insert(
             &EXECS,
@@ -106,7 +107,7 @@ impl Writer<'_> {
         stream: u8,
         bytes: &[u8],
     ) -> Result<(), StoreError> {
-        self.insert(&EXEC_OUTPUTS, &[exec, &stream, &bytes])
+        self.replace(&EXEC_OUTPUTS, &[exec, &stream, &bytes])
     }
 }
 

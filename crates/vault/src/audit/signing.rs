@@ -29,6 +29,11 @@ impl Signing {
         Self { vault, path, key: Mutex::new(None) }
     }
 
+    /// The vault whose log it signs.
+    pub(crate) fn vault(&self) -> Id {
+        self.vault
+    }
+
     /// Where a new one waits while the old one hands over.
     fn next_path(&self) -> PathBuf {
         self.path.with_extension("next")

@@ -123,6 +123,13 @@ pub(super) fn refresh(vault: &Vault, window: &mut Window, marks: &mut Marks) -> 
             mark_if_there(objects, root.as_ref(), marks)?;
         }
     }
+    // They are in no operation.
+    for approval in vault.approvals()? {
+        for id in approval.snapshots() {
+            let root = vault.read(|reader| Ok(reader.snapshot(&id)?))?.map(|row| row.root);
+            mark_if_there(objects, root.as_ref(), marks)?;
+        }
+    }
     Ok(())
 }
 

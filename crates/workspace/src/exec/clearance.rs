@@ -16,9 +16,10 @@ use super::request::{CommandLine, ExecutionRequest, ExecutionWorkspace};
 use crate::error::{Result, ServiceError};
 use crate::policy::{CommandPaths, context_of, judge};
 
-/// A request that may run.
+/// A request that may run, or be tried.
 ///
 /// Only [`ProxyRuntime::clear`](super::runtime::ProxyRuntime::clear) makes one, by asking policy, and
+/// [`ProxyRuntime::granted`](super::runtime::ProxyRuntime::granted), by a person's approval of that very request.
 /// [`ProxyRuntime::run`](super::runtime::ProxyRuntime::run) takes nothing else. It is bound by a digest to that very request, to the vault,
 /// to the rules and to the folders that policy saw: where one of them differs when it should run, it does not.
 ///
@@ -131,11 +132,32 @@ impl Cleared {
     }
 }
 
-/// That policy lets one request run.
+/// That policy, or a person, lets one request run.
 #[derive(Debug)]
 pub(super) struct Clearance {
     verdict: Verdict,
     digest: RequestDigest,
+    purpose: Purpose,
+}
+
+/// What a request may run for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// What it does becomes the next state of its workspace.
+    Run,
+    /// What it does waits for a person to decide. This is what it was asked as, before the network was taken from it.
+    Trial(RequestDigest),
+    /// A person decided that it runs, in the workspace as it was then.
+    Granted(Grant),
+}
+
+/// A person's word for one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Grant {
+    /// The approval, which is named like the exec that it is for.
+    pub(super) approval: Id,
+    /// The state that its workspace must have; none where the workspace is not there yet.
+    pub(super) base: Option<Id>,
 }
 
 impl Clearance {
@@ -147,9 +169,25 @@ impl Clearance {
         let context = surroundings.context(request);
         let verdict = judge(surroundings.policy, &request.command, &context);
         match verdict.decision.runs() {
-            true => Ok(Self { verdict, digest: digest(request, surroundings, &context) }),
+            true => Ok(Self::new(request, surroundings, verdict, Purpose::Run)),
             false => Err(verdict),
         }
+    }
+
+    /// For a request that policy does not let run by itself.
+    pub(super) fn new(
+        request: &ExecutionRequest,
+        surroundings: &Surroundings<'_>,
+        verdict: Verdict,
+        purpose: Purpose,
+    ) -> Self {
+        let digest = digest(request, surroundings, &surroundings.context(request));
+        Self { verdict, digest, purpose }
+    }
+
+    /// What it may run for.
+    pub(super) fn purpose(&self) -> &Purpose {
+        &self.purpose
     }
 
     /// Whether it was given for this request in these surroundings.
@@ -207,6 +245,29 @@ impl fmt::Debug for RequestDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RequestDigest({self})")
     }
+}
+
+/// What the same command of the same session is recognised by, whatever its id is and whenever it comes.
+pub(super) fn repeats(request: &ExecutionRequest, surroundings: &Surroundings<'_>) -> String {
+    let mut feed = Feed(blake3::Hasher::new_derive_key("offshoot repeated request 1"));
+    feed.text(&surroundings.vault);
+    feed.arguments(&request.command);
+    feed.os(surroundings.cwd);
+    feed.list(request.place.workspace(), |feed, name| feed.os(name));
+    feed.list(&request.set_by_caller, |feed, name| feed.os(name));
+    feed.word(&(request.reach(), request.read_only, &request.allow, &request.sandbox));
+    feed.list(&request.show, |feed, path| feed.os(path));
+    feed.word(surroundings.profile);
+    feed.word(&request.actor);
+    RequestDigest(*feed.0.finalize().as_bytes()).to_string()
+}
+
+/// The digest of a request as it stands.
+pub(super) fn digest_of(
+    request: &ExecutionRequest,
+    surroundings: &Surroundings<'_>,
+) -> RequestDigest {
+    digest(request, surroundings, &surroundings.context(request))
 }
 
 /// Every field is named, so that a new one is not forgotten.
@@ -270,13 +331,7 @@ fn digest(
         feed.os(value);
     });
     feed.text(id);
-    match command {
-        CommandLine::Argv(arguments) => feed.list(arguments, |feed, argument| feed.os(argument)),
-        CommandLine::Shell(text) => {
-            feed.bytes(b"shell");
-            feed.os(text);
-        }
-    }
+    feed.arguments(command);
     feed.list(cwd, |feed, cwd| feed.os(cwd));
     feed.list(environment, |feed, (name, value)| {
         feed.os(name);
@@ -332,6 +387,16 @@ impl Feed {
 
     fn os(&mut self, text: impl AsRef<OsStr>) {
         self.bytes(text.as_ref().as_bytes());
+    }
+
+    fn arguments(&mut self, command: &CommandLine) {
+        match command {
+            CommandLine::Argv(arguments) => self.list(arguments, |feed, word| feed.os(word)),
+            CommandLine::Shell(text) => {
+                self.bytes(b"shell");
+                self.os(text);
+            }
+        }
     }
 
     fn text(&mut self, shown: &impl fmt::Display) {

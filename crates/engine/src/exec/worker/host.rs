@@ -17,14 +17,14 @@ use offshoot_sandbox::{Stdin, Stream};
 use offshoot_vault::ListedVault;
 use offshoot_workspace::{
     ExecService, ExecutionEnvelope, ExecutionRequest, ExecutionResult, ExecutionWorkspace,
-    Resolver, set_aside, wire,
+    Resolver, StoredRequest, set_aside, wire,
 };
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ARGUMENT;
 use super::message::{
-    self, Engine, Input, Order, Reply, Request, VERSION, VaultPlace, Wanted, path_text,
+    self, Engine, Input, Order, Reply, Request, VERSION, VaultPlace, path_text,
 };
 use crate::error::{Error, Result};
 use crate::exec::command::Command;
@@ -128,7 +128,7 @@ pub(crate) fn start(
         rules,
         caches,
         input: given.input,
-        exec: Wanted::of(&request),
+        exec: StoredRequest::of(&request),
     };
     let (mut worker, mut stream) = Worker::spawn(&program, &options.environment, given.descriptor)?;
     worker.greet(&mut stream, &said, &given.bytes).map_err(|failed| failed.told(&program))?;

@@ -7,11 +7,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use offshoot_protocol::{CheckpointMode, DriverChoice, ErrorBody, ExecEnvelopeDoc, Network, Text};
-use offshoot_sandbox::{Stdin, Stream};
+use offshoot_protocol::{ErrorBody, ExecEnvelopeDoc, Text};
+use offshoot_sandbox::Stream;
 use offshoot_store::Id;
 use offshoot_vault::Actor;
-use offshoot_workspace::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
+use offshoot_workspace::StoredRequest;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -46,7 +46,8 @@ pub(super) struct Request {
     /// Whether it gets the package caches of the vault.
     pub(super) caches: bool,
     pub(super) input: Input,
-    pub(super) exec: Wanted,
+    /// What policy decides about it is no part of this: the worker asks.
+    pub(super) exec: StoredRequest,
 }
 
 /// What the worker's engine is opened with, beside the variables, which are those of the process.
@@ -81,51 +82,6 @@ pub(super) enum Input {
     Descriptor,
     /// What is typed at the terminal that is the worker's standard input.
     Terminal,
-}
-
-/// The command. What policy decides about it is no part of this: the worker asks.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Wanted {
-    id: Id,
-    command: Line,
-    cwd: Option<Text>,
-    environment: Vec<(Text, Text)>,
-    set_by_caller: Vec<Text>,
-    mark_prompt: bool,
-    session: bool,
-    joins: bool,
-    record: bool,
-    timeout_ms: Option<u64>,
-    read_only: bool,
-    place: Target,
-    checkpoint: CheckpointMode,
-    network: Option<Network>,
-    allow: Vec<String>,
-    sandbox: Option<String>,
-    show: Vec<Text>,
-    driver: DriverChoice,
-    verify: bool,
-    patch: bool,
-    wait: Option<Duration>,
-    keep: bool,
-    actor: Actor,
-}
-
-/// What to run.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Line {
-    Argv(Vec<Text>),
-    Shell(Text),
-}
-
-/// Where it runs.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Target {
-    Workspace(String),
-    Existing { id: Id, name: String },
-    Fork { from: Option<String>, lifetime: Option<Duration> },
 }
 
 /// What the worker says.
@@ -282,132 +238,6 @@ fn difference(said: &Value, understood: &Value) -> Option<String> {
     }
 }
 
-impl Wanted {
-    /// A request, without what it reads and who ends it. Every field is named, so that a new one is not forgotten.
-    pub(super) fn of(request: &ExecutionRequest) -> Self {
-        let ExecutionRequest {
-            id,
-            command,
-            cwd,
-            environment,
-            set_by_caller,
-            stdin: _,
-            has_stdin: _,
-            terminal: _,
-            mark_prompt,
-            session,
-            joins,
-            record,
-            timeout,
-            read_only,
-            place,
-            checkpoint,
-            network,
-            allow,
-            sandbox,
-            show,
-            driver,
-            verify,
-            patch,
-            wait,
-            keep,
-            actor,
-            cancel: _,
-        } = request;
-        let words =
-            |words: &[OsString]| words.iter().map(|word| Text::new(word.as_bytes())).collect();
-        Self {
-            id: *id,
-            command: match command {
-                CommandLine::Argv(arguments) => Line::Argv(words(arguments)),
-                CommandLine::Shell(text) => Line::Shell(Text::new(text.as_bytes())),
-            },
-            cwd: cwd.as_deref().map(path_text),
-            environment: environment
-                .iter()
-                .map(|(name, value)| (Text::new(name.as_bytes()), Text::new(value.as_bytes())))
-                .collect(),
-            set_by_caller: words(set_by_caller),
-            mark_prompt: *mark_prompt,
-            session: *session,
-            joins: *joins,
-            record: *record,
-            timeout_ms: match timeout {
-                ExecutionTimeout::None => None,
-                ExecutionTimeout::Millis(millis) => Some(*millis),
-            },
-            read_only: *read_only,
-            place: match place {
-                ExecutionWorkspace::Workspace(name) => Target::Workspace(name.clone()),
-                ExecutionWorkspace::Existing { id, name } => {
-                    Target::Existing { id: *id, name: name.clone() }
-                }
-                ExecutionWorkspace::Fork { from, lifetime } => {
-                    Target::Fork { from: from.clone(), lifetime: *lifetime }
-                }
-            },
-            checkpoint: *checkpoint,
-            network: *network,
-            allow: allow.clone(),
-            sandbox: sandbox.clone(),
-            show: show.iter().map(|path| path_text(path)).collect(),
-            driver: *driver,
-            verify: *verify,
-            patch: *patch,
-            wait: *wait,
-            keep: *keep,
-            actor: actor.clone(),
-        }
-    }
-
-    /// The request again, which reads nothing and which nobody ends yet; none where a text in it is none.
-    pub(super) fn into_request(self) -> Option<ExecutionRequest> {
-        let words = |words: Vec<Text>| words.iter().map(os_string).collect::<Option<Vec<_>>>();
-        let environment = self.environment.iter();
-        let environment =
-            environment.map(|(name, value)| Some((os_string(name)?, os_string(value)?)));
-        Some(ExecutionRequest {
-            id: self.id,
-            command: match self.command {
-                Line::Argv(arguments) => CommandLine::Argv(words(arguments)?),
-                Line::Shell(text) => CommandLine::Shell(os_string(&text)?),
-            },
-            cwd: match &self.cwd {
-                Some(cwd) => Some(path(cwd)?),
-                None => None,
-            },
-            environment: environment.collect::<Option<_>>()?,
-            set_by_caller: words(self.set_by_caller)?,
-            stdin: Stdin::Empty,
-            has_stdin: false,
-            terminal: None,
-            mark_prompt: self.mark_prompt,
-            session: self.session,
-            joins: self.joins,
-            record: self.record,
-            timeout: self.timeout_ms.map_or(ExecutionTimeout::None, ExecutionTimeout::Millis),
-            read_only: self.read_only,
-            place: match self.place {
-                Target::Workspace(name) => ExecutionWorkspace::Workspace(name),
-                Target::Existing { id, name } => ExecutionWorkspace::Existing { id, name },
-                Target::Fork { from, lifetime } => ExecutionWorkspace::Fork { from, lifetime },
-            },
-            checkpoint: self.checkpoint,
-            network: self.network,
-            allow: self.allow,
-            sandbox: self.sandbox,
-            show: self.show.iter().map(path).collect::<Option<_>>()?,
-            driver: self.driver,
-            verify: self.verify,
-            patch: self.patch,
-            wait: self.wait,
-            keep: self.keep,
-            actor: self.actor,
-            cancel: None,
-        })
-    }
-}
-
 impl From<Stream> for Printed {
     fn from(stream: Stream) -> Self {
         match stream {
@@ -432,11 +262,7 @@ pub(super) fn path_text(path: &Path) -> Text {
 
 /// The path of a text; none where its base64 is none.
 pub(super) fn path(text: &Text) -> Option<PathBuf> {
-    os_string(text).map(PathBuf::from)
-}
-
-fn os_string(text: &Text) -> Option<OsString> {
-    text.to_bytes().map(OsString::from_vec)
+    text.to_bytes().map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 
 /// Says something, with the bytes that belong behind it, at once.

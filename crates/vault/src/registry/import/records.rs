@@ -13,7 +13,7 @@ use crate::exec::ExecRecord;
 use crate::name::check_name;
 use crate::operation::Operation;
 use crate::refs::{
-    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, from_json, head_key,
+    APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, from_json, head_key,
     snapshots_of, to_json,
 };
 use crate::snapshot::Snapshot;
@@ -43,6 +43,8 @@ pub(super) fn leave_behind(vault: &Vault) -> Result<()> {
     vault.catalog().write(|writer| {
         writer.keep_meta(&KEPT)?;
         writer.forget_refs(BINDING)?;
+        // A grant is one for the machine that it was given on.
+        writer.forget_refs(APPROVAL)?;
         for row in &operations {
             let what = format!("operation {}", row.operation.id);
             let mut changes: Vec<RefChange> = from_json(&what, &row.operation.changes)?;

@@ -63,12 +63,12 @@ fn requests_arrive_as_they_were_sent() {
     (other.cwd, other.wait) = (None, None);
     for request in [request(), other] {
         let mut sent = Vec::new();
-        send(&mut sent, &Wanted::of(&request), b"behind\nit").unwrap();
+        send(&mut sent, &StoredRequest::of(&request), b"behind\nit").unwrap();
         let mut from = &sent[..];
-        let heard: Wanted = receive(&mut from, u64::MAX).unwrap().unwrap();
+        let heard: StoredRequest = receive(&mut from, u64::MAX).unwrap().unwrap();
         assert_eq!(bytes(&mut from, 9).unwrap(), b"behind\nit");
         assert_eq!(rest(heard.into_request().unwrap()), rest(request));
-        assert!(receive::<Wanted>(&mut from, u64::MAX).unwrap().is_none());
+        assert!(receive::<StoredRequest>(&mut from, u64::MAX).unwrap().is_none());
     }
 }
 
@@ -90,7 +90,7 @@ fn said() -> Value {
         rules: vec![text(b"/plain"), text(b"/\xff")],
         caches: true,
         input: Input::Bytes(1),
-        exec: Wanted::of(&request()),
+        exec: StoredRequest::of(&request()),
     };
     serde_json::to_value(request).unwrap()
 }

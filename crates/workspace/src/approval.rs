@@ -1,0 +1,348 @@
+//! Deciding about what waits for a person.
+
+mod apply;
+mod record;
+
+use offshoot_protocol::{ApprovalFallback, ApprovalScope, ApprovalState};
+use offshoot_store::Id;
+use offshoot_tree::diff::Change;
+use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault, WorkspaceRecord};
+
+use self::record::{complete, refuse};
+use crate::error::{Result, ServiceError};
+use crate::exec::clearance::RequestDigest;
+use crate::id_lookup::Asked;
+
+/// Who decides that what nobody decided in time is over.
+const NOBODY: &str = "offshoot";
+
+/// Who may decide, and what becomes of what nobody decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalRules {
+    /// The accounts that may decide; anybody who can write to the vault where none is named.
+    pub approvers: Vec<String>,
+    /// What becomes of what nobody decides in time.
+    pub fallback: ApprovalFallback,
+}
+
+/// Somebody who decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decider {
+    /// Who.
+    pub actor: Actor,
+    /// The account of the process that they decide with, as the system has it.
+    pub account: String,
+}
+
+/// How somebody approves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Approving {
+    /// What they say about it.
+    pub reason: Option<String>,
+    /// What it holds for.
+    pub scope: ApprovalScope,
+}
+
+/// What an approval came to.
+#[derive(Clone, Debug)]
+pub enum ApprovedWork {
+    /// What was tried is the workspace's now.
+    Done(Box<AppliedTrial>),
+    /// It was not tried: whoever waits for it runs it, and if nobody does, it is to be run now.
+    Granted(Box<Approval>),
+}
+
+/// A trial that became a workspace's state.
+#[derive(Clone, Debug)]
+pub struct AppliedTrial {
+    /// The approval.
+    pub approval: Approval,
+    /// The workspace.
+    pub workspace: WorkspaceRecord,
+    /// What changed in it.
+    pub changes: Vec<Change>,
+    /// The workspace had moved, so that what was tried was merged with it.
+    pub merged: bool,
+    /// The checkpoint to come back to.
+    pub checkpoint: Option<String>,
+}
+
+/// How far an approval came that somebody waits for.
+#[derive(Clone, Debug)]
+pub(crate) enum Answered {
+    /// Nobody has decided.
+    Pending,
+    /// It may run now.
+    Granted,
+    /// It is over.
+    Decided(Box<Approval>),
+}
+
+/// Lists approvals, and decides about them.
+#[derive(Debug)]
+pub struct ApprovalService<'a> {
+    vault: &'a Vault,
+    decider: Decider,
+    rules: &'a ApprovalRules,
+}
+
+impl<'a> ApprovalService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(vault: &'a Vault, decider: Decider, rules: &'a ApprovalRules) -> Self {
+        Self { vault, decider, rules }
+    }
+
+    /// All approvals as they are now, oldest first.
+    pub fn list(&self) -> Result<Vec<Approval>> {
+        let mut found = self.vault.approvals()?;
+        for approval in &mut found {
+            approval.state = state_now(self.vault, approval)?;
+        }
+        Ok(found)
+    }
+
+    /// An approval by the start of its id.
+    pub fn find(&self, text: &str) -> Result<Approval> {
+        let (asked, all) = (Asked::new(text), self.list()?);
+        let ids: Vec<Id> = all.iter().map(|approval| approval.id).collect();
+        let fitting = all.into_iter().filter(|approval| asked.fits(&approval.id)).collect();
+        let found = asked.only(fitting, |approval: &Approval| approval.id.to_string())?;
+        found.ok_or_else(|| asked.unknown(self.vault, "approval", ids))
+    }
+
+    /// Has everything that nobody decided in time become what the rules say. Returns what that was.
+    pub fn expire(&self) -> Result<Vec<Approval>> {
+        let now = Id::random().time_ms();
+        let late = |approval: &Approval| {
+            approval.state == ApprovalState::Pending && approval.expires_ms <= now
+        };
+        let mut expired = Vec::new();
+        for approval in self.vault.approvals()?.into_iter().filter(late) {
+            let is_approved = self.rules.fallback == ApprovalFallback::Approve
+                && approval.trial.is_some()
+                && self.apply(&approval, &self.decision(None, ApprovalScope::Once, now, true)).is_ok();
+            if !is_approved {
+                // Somebody may decide at this very moment.
+                match self.end(&approval, ApprovalState::Expired, None) {
+                    Err(ServiceError::Decided { .. }) => continue,
+                    other => drop(other?),
+                }
+            }
+            expired.extend(self.vault.approval(&approval.id)?);
+        }
+        Ok(expired)
+    }
+
+    /// Approves: what was tried becomes the workspace's state, and what was not may run once.
+    pub fn approve(&self, approval: &Approval, how: &Approving) -> Result<ApprovedWork> {
+        self.may_decide(approval)?;
+        self.is_open(approval)?;
+        if how.scope == ApprovalScope::Session && approval.asked_by.session.is_none() {
+            return Err(ServiceError::Request(
+                "this command was asked for by no session: approve it once, or with --always"
+                    .to_owned(),
+            ));
+        }
+        let decision =
+            self.decision(how.reason.clone(), how.scope, Id::random().time_ms(), false);
+        match approval.trial {
+            Some(_) => self.apply(approval, &decision).map(Box::new).map(ApprovedWork::Done),
+            None => self.grant(approval, decision).map(Box::new).map(ApprovedWork::Granted),
+        }
+    }
+
+    /// Denies it. A workspace that was made for it alone goes.
+    pub fn deny(&self, approval: &Approval, reason: Option<&str>) -> Result<Approval> {
+        self.may_decide(approval)?;
+        self.is_open(approval)?;
+        self.end(approval, ApprovalState::Denied, reason)
+    }
+
+    fn is_open(&self, approval: &Approval) -> Result<()> {
+        match state_now(self.vault, approval)? {
+            ApprovalState::Pending => Ok(()),
+            state => Err(decided(approval, state)),
+        }
+    }
+
+    /// Nobody who acts for somebody else decides, nor anybody whom the user's settings do not name.
+    fn may_decide(&self, approval: &Approval) -> Result<()> {
+        let Decider { actor, account } = &self.decider;
+        let asks = &approval.asked_by;
+        let refused = |why: String| Err(ServiceError::NotApprover(why));
+        if let Some(agent) = &actor.agent {
+            return refused(format!("agent {agent} cannot decide about approvals: a person can"));
+        }
+        if actor.session.is_some() && actor.session == asks.session {
+            return refused("the session that asked cannot decide about it itself".to_owned());
+        }
+        let approvers = &self.rules.approvers;
+        if !approvers.is_empty() && !approvers.contains(account) {
+            let named = approvers.join(", ");
+            return refused(format!("{account} may not decide: approvals.approvers names {named}"));
+        }
+        Ok(())
+    }
+
+    fn decision(
+        &self,
+        reason: Option<String>,
+        scope: ApprovalScope,
+        time_ms: u64,
+        by_nobody: bool,
+    ) -> ApprovalDecision {
+        let by = match by_nobody {
+            true => Actor::user(NOBODY),
+            false => self.decider.actor.clone(),
+        };
+        ApprovalDecision { by, time_ms, reason, scope }
+    }
+
+    /// Lets what waits run, in the workspace as it is now.
+    fn grant(&self, approval: &Approval, decision: ApprovalDecision) -> Result<Approval> {
+        if approval.request.is_none() && !is_awaited(approval) {
+            return Err(ServiceError::Request(
+                "nobody waits for this command any more, and what it reads was not kept: ask for it again"
+                    .to_owned(),
+            ));
+        }
+        let granted = self.vault.transact("approve", &self.decider.actor, |tx| {
+            let Some(mut now) = pending(tx, &approval.id)? else { return Ok(None) };
+            if let Some(workspace) = &now.workspace {
+                now.base = tx.workspace(workspace)?.map(|found| found.state.head);
+            }
+            now.state = ApprovalState::Granted;
+            now.decision = Some(decision.clone());
+            describe(tx, &now, "approve");
+            tx.set_approval(&now)?;
+            Ok(Some(now))
+        })?;
+        granted.value.ok_or_else(|| self.overtaken(approval))
+    }
+
+    /// Ends it without any effect.
+    fn end(
+        &self,
+        approval: &Approval,
+        state: ApprovalState,
+        reason: Option<&str>,
+    ) -> Result<Approval> {
+        let verb = if state == ApprovalState::Denied { "deny" } else { "expire" };
+        let actor = match state {
+            ApprovalState::Denied => self.decider.actor.clone(),
+            _ => Actor::user(NOBODY),
+        };
+        let ended = self.vault.transact(verb, &actor, |tx| {
+            let Some(mut now) = pending(tx, &approval.id)? else { return Ok(None) };
+            let decision = ApprovalDecision {
+                by: actor.clone(),
+                time_ms: tx.time_ms(),
+                reason: reason.map(str::to_owned),
+                scope: ApprovalScope::Once,
+            };
+            (now.state, now.decision, now.request) = (state, Some(decision), None);
+            describe(tx, &now, verb);
+            refuse(self.vault, tx, &now)?;
+            tx.set_approval(&now)?;
+            Ok(Some(now))
+        })?;
+        ended.value.ok_or_else(|| self.overtaken(approval))
+    }
+
+    /// Somebody else was first.
+    fn overtaken(&self, approval: &Approval) -> ServiceError {
+        let found = self.vault.approval(&approval.id).ok().flatten();
+        let now = found.as_ref().unwrap_or(approval);
+        decided(now, now.state)
+    }
+}
+
+/// Whether a process waits for the decision.
+pub fn is_awaited(approval: &Approval) -> bool {
+    approval.waiter.as_ref().is_some_and(offshoot_vault::Waiter::is_there)
+}
+
+/// Moves an approval that a person gave to its command, once: what may run is what they saw.
+pub(crate) fn start(
+    vault: &Vault,
+    actor: &Actor,
+    id: &Id,
+    digest: &RequestDigest,
+) -> Result<Option<Id>> {
+    let record = vault.exec(id)?;
+    let is_open = record.is_some_and(|record| record.state == record::PENDING);
+    let started = vault.transact("approve", actor, |tx| {
+        let found = tx.approval(id)?.filter(|now| now.state == ApprovalState::Granted && is_open);
+        let Some(mut now) = found else { return Ok(None) };
+        if now.digest != digest.to_string() {
+            return Ok(Some(None));
+        }
+        (now.state, now.request) = (ApprovalState::Running, None);
+        now.waiter = Some(offshoot_vault::Waiter::own());
+        describe(tx, &now, "run what was approved:");
+        tx.set_approval(&now)?;
+        Ok(Some(Some(now.base)))
+    })?;
+    match started.value {
+        Some(Some(base)) => Ok(base),
+        Some(None) => Err(ServiceError::StaleClearance),
+        None => {
+            let approval = vault.approval(id)?;
+            Err(approval.map_or(ServiceError::StaleClearance, |now| decided(&now, now.state)))
+        }
+    }
+}
+
+/// Notes in the transaction that records a command that the approval which let it run is used up.
+pub(crate) fn used(tx: &mut Transaction<'_, '_>, id: &Id) -> offshoot_vault::Result<()> {
+    if let Some(mut now) = tx.approval(id)?.filter(|now| now.state == ApprovalState::Running) {
+        now.state = ApprovalState::Approved;
+        tx.detail("approval", id.to_string());
+        tx.set_approval(&now)?;
+    }
+    Ok(())
+}
+
+/// What an approval is now, whatever is recorded: a workspace may be gone, and so may be the process that ran its command.
+fn state_now(vault: &Vault, approval: &Approval) -> Result<ApprovalState> {
+    let is_gone = match (approval.state, &approval.workspace) {
+        (ApprovalState::Pending | ApprovalState::Granted, Some(workspace)) => {
+            vault.workspace(workspace)?.is_none()
+        }
+        (ApprovalState::Running, _) => !is_awaited(approval),
+        _ => false,
+    };
+    Ok(if is_gone { ApprovalState::Gone } else { approval.state })
+}
+
+/// The approval where it can still be decided about.
+fn pending(
+    tx: &mut Transaction<'_, '_>,
+    id: &Id,
+) -> offshoot_vault::Result<Option<Approval>> {
+    Ok(tx.approval(id)?.filter(|now| now.state == ApprovalState::Pending))
+}
+
+/// What the log says of a decision.
+fn describe(tx: &mut Transaction<'_, '_>, approval: &Approval, verb: &str) {
+    tx.summary(format!("{verb} {}", crate::exec::summary::shortened(&approval.command)));
+    tx.record_always();
+    if let Some(workspace) = approval.workspace {
+        tx.scope(workspace);
+    }
+    tx.detail("approval", approval.id.to_string());
+    tx.detail("exec", approval.id.to_string());
+    tx.detail("command", approval.command.clone());
+    tx.detail("request_digest", approval.digest.clone());
+    tx.detail("state", approval.state.as_str());
+    tx.detail("asked_by", serde_json::to_value(&approval.asked_by).unwrap_or_default());
+    if let Some(ApprovalDecision { reason, scope, .. }) = &approval.decision {
+        tx.detail("scope", scope.as_str());
+        tx.detail("reason", reason.clone());
+    }
+}
+
+fn decided(approval: &Approval, state: ApprovalState) -> ServiceError {
+    let by = approval.decision.as_ref().map(|decision| decision.by.user.clone());
+    ServiceError::Decided { id: approval.id, state, by }
+}

@@ -1,0 +1,161 @@
+//! Making real what was tried.
+
+use std::time::Duration;
+
+use offshoot_protocol::ApprovalState;
+use offshoot_store::Id;
+use offshoot_tree::merge::MergeOptions;
+use offshoot_tree::{RootId, diff};
+use offshoot_vault::{
+    Approval, ApprovalDecision, Checkpoint, CheckpointState, Transaction, WorkspaceRecord,
+};
+
+use super::record::{Completed, complete};
+use super::{AppliedTrial, ApprovalService, describe, pending};
+use crate::edit::audited;
+use crate::error::{Result, ServiceError};
+use crate::exec::summary::{is_directory_time, shortened};
+use crate::merge::{MergeRecord, MergeRequest, MergeService, MergeTarget};
+use crate::resolve::Point;
+use crate::workspace_lock::lock_workspace;
+
+/// How long a command that runs in the workspace is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl ApprovalService<'_> {
+    /// Moves the workspace to what was tried if it stands where the trial began, and merges that with it if not.
+    pub(super) fn apply(
+        &self,
+        approval: &Approval,
+        decision: &ApprovalDecision,
+    ) -> Result<AppliedTrial> {
+        let (Some(id), Some(base), Some(trial)) =
+            (approval.workspace, approval.base, approval.trial)
+        else {
+            return Err(ServiceError::Internal("a trial names what it began with".to_owned()));
+        };
+        let workspace = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
+        let _alone = lock_workspace(self.vault, &workspace, PATIENCE, "approvals approve")?;
+        let _held = self.vault.hold()?;
+        let workspace = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
+        let decided = Approval {
+            state: ApprovalState::Approved,
+            decision: Some(decision.clone()),
+            ..approval.clone()
+        };
+        match workspace.state.head == base || trial == base {
+            true => self.forward(&decided, workspace, base, trial),
+            false => self.merge(&decided, workspace, trial),
+        }
+    }
+
+    /// The workspace stands where the trial began, or the trial changed nothing.
+    fn forward(
+        &self,
+        approval: &Approval,
+        workspace: WorkspaceRecord,
+        base: Id,
+        trial: Id,
+    ) -> Result<AppliedTrial> {
+        let root = |id: &Id| Ok::<RootId, ServiceError>(self.vault.snapshot(id)?.root);
+        let mut changes = diff::compare(self.vault.objects()?, &root(&base)?, &root(&trial)?)?;
+        changes.retain(|change| !is_directory_time(change));
+        let actor = &self.decider.actor;
+        let made = self.vault.transact("approve", actor, |tx| {
+            let now = tx.workspace(&workspace.id)?.filter(|now| now.state == workspace.state);
+            if pending(tx, &approval.id)?.is_none() {
+                return Ok(None);
+            }
+            let Some(mut now) = now else { return Ok(None) };
+            describe(tx, approval, "approve");
+            let mut checkpoint = None;
+            if trial != base {
+                checkpoint = Some(add_checkpoint(tx, approval, &now)?);
+                now.state.head = trial;
+                tx.set_workspace(&now)?;
+                tx.detail("files", audited(&changes));
+            }
+            let done = Completed {
+                before: base,
+                after: trial,
+                checkpoint: checkpoint.as_deref(),
+                changes: None,
+            };
+            complete(self.vault, tx, approval, &done)?;
+            tx.set_approval(approval)?;
+            Ok(Some((now, checkpoint)))
+        })?;
+        let (workspace, checkpoint) = made.value.ok_or_else(|| self.overtaken(approval))?;
+        let approval = approval.clone();
+        Ok(AppliedTrial { approval, workspace, changes, merged: false, checkpoint })
+    }
+
+    /// The workspace moved since. What conflicts is told, and nothing is changed.
+    fn merge(
+        &self,
+        approval: &Approval,
+        workspace: WorkspaceRecord,
+        trial: Id,
+    ) -> Result<AppliedTrial> {
+        let label = format!("trial {}", approval.id.short());
+        let snapshot = self.vault.snapshot(&trial)?;
+        let side = Point { label, snapshot, workspace: None, checkpoint: None };
+        let request = MergeRequest {
+            sides: &[side],
+            into: MergeTarget::Workspace(&workspace),
+            message: None,
+            options: MergeOptions::default(),
+        };
+        let mut checkpoint = None;
+        let mut is_open = true;
+        let mut also = |tx: &mut Transaction<'_, '_>, made: &MergeRecord<'_>| {
+            is_open = pending(tx, &approval.id)?.is_some();
+            if !is_open {
+                return Ok(false);
+            }
+            describe(tx, approval, "approve");
+            checkpoint = Some(add_checkpoint(tx, approval, made.workspace)?);
+            tx.detail("files", audited(made.changes));
+            let done = Completed {
+                before: made.workspace.state.head,
+                after: made.snapshot,
+                checkpoint: checkpoint.as_deref(),
+                changes: Some(made.changes),
+            };
+            complete(self.vault, tx, approval, &done)?;
+            tx.set_approval(approval)?;
+            Ok(true)
+        };
+        let service = MergeService::new(self.vault, &self.decider.actor);
+        let merged = service.merge_without_conflicts(&request, "approve", &mut also)?;
+        let Some(outcome) = merged else { return Err(self.overtaken(approval)) };
+        if !outcome.conflicts.is_empty() {
+            let paths = outcome.conflicts.iter().map(|conflict| conflict.path.to_string());
+            return Err(ServiceError::ApprovalConflicts {
+                id: approval.id,
+                workspace: workspace.name,
+                paths: paths.collect(),
+            });
+        }
+        let workspace =
+            self.vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))?;
+        let mut changes = outcome.changes;
+        changes.retain(|change| !is_directory_time(change));
+        Ok(AppliedTrial { approval: approval.clone(), workspace, changes, merged: true, checkpoint })
+    }
+}
+
+/// Marks the state before, to come back to.
+fn add_checkpoint(
+    tx: &mut Transaction<'_, '_>,
+    approval: &Approval,
+    workspace: &WorkspaceRecord,
+) -> offshoot_vault::Result<String> {
+    let id = tx.new_id();
+    let name = format!("cp-{}", id.short());
+    let reason = format!("before {}", shortened(&approval.command));
+    let (snapshot, created_ms) = (workspace.state.head, tx.time_ms());
+    let state = CheckpointState { snapshot, automatic: true, created_ms, reason };
+    tx.set_checkpoint(&Checkpoint { id, workspace: workspace.id, name: name.clone(), state })?;
+    Ok(name)
+}

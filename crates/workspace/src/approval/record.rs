@@ -1,0 +1,100 @@
+//! What the record of a command says once somebody has decided about it.
+
+use offshoot_protocol::{ApprovalState, ErrorBody, ExecEnvelopeDoc, ExecState, ExitCode};
+use offshoot_store::Id;
+use offshoot_vault::{Approval, ExecRecord, Result, Transaction, Vault};
+
+use crate::wire;
+
+/// The state of a command that waits.
+pub(super) const PENDING: &str = ExecState::PendingApproval.as_str();
+
+/// What a command that was tried came to.
+pub(super) struct Completed<'a> {
+    pub(super) before: Id,
+    pub(super) after: Id,
+    pub(super) checkpoint: Option<&'a str>,
+    /// What changed, where that is not what the trial changed.
+    pub(super) changes: Option<&'a [offshoot_tree::diff::Change]>,
+}
+
+/// Records that a command which was tried is done.
+pub(super) fn complete(
+    vault: &Vault,
+    tx: &mut Transaction<'_, '_>,
+    approval: &Approval,
+    done: &Completed<'_>,
+) -> Result<()> {
+    let Some(mut record) = vault.exec(&approval.id)? else { return Ok(()) };
+    (record.before, record.after) = (Some(done.before), Some(done.after));
+    if let Some(changes) = done.changes {
+        record.changed = changes.len() as u64;
+    }
+    update(tx, record, ExecState::Completed, |envelope| {
+        let result = &mut envelope.result;
+        result.error = None;
+        result.approval = Some(wire::approval(approval));
+        result.checkpoint = done.checkpoint.map(str::to_owned);
+        result.snapshot_before = Some(done.before.to_string());
+        result.snapshot_after = Some(done.after.to_string());
+        if let Some(changes) = done.changes {
+            result.changed_files = changes.iter().map(wire::change).collect();
+        }
+    })
+}
+
+/// Records that a command which waited comes to nothing, and removes a workspace that was made for it alone.
+pub(super) fn refuse(
+    vault: &Vault,
+    tx: &mut Transaction<'_, '_>,
+    approval: &Approval,
+) -> Result<()> {
+    let Some(record) = vault.exec(&approval.id)? else { return Ok(()) };
+    let mut forked = false;
+    update(tx, record, ExecState::Denied, |envelope| {
+        let result = &mut envelope.result;
+        forked = result.forked;
+        result.error = Some(ErrorBody::new(ExitCode::Denied, refusal(approval)));
+        result.approval = Some(wire::approval(approval));
+        // Nothing of it came to be.
+        result.changed_files.clear();
+        result.snapshot_after.clone_from(&result.snapshot_before);
+    })?;
+    let Some(id) = approval.workspace.filter(|_| forked) else { return Ok(()) };
+    let untouched = tx.workspace(&id)?.is_some_and(|now| now.state.head == now.state.base);
+    if untouched && !tx.has_checkpoints(&id)? {
+        tx.remove_workspace(&id)?;
+    }
+    Ok(())
+}
+
+/// Why a command does not run, for whoever asked for it.
+pub(crate) fn refusal(approval: &Approval) -> String {
+    let decision = approval.decision.as_ref();
+    let reason = decision.and_then(|decision| decision.reason.as_deref());
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    match (approval.state, decision) {
+        (ApprovalState::Denied, Some(decision)) => {
+            format!("{} denied this command{reason}", decision.by.user)
+        }
+        _ => "nobody approved this command in time".to_owned(),
+    }
+}
+
+fn update(
+    tx: &mut Transaction<'_, '_>,
+    mut record: ExecRecord,
+    state: ExecState,
+    change: impl FnOnce(&mut ExecEnvelopeDoc),
+) -> Result<()> {
+    let stored = record.envelope.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    if let Some(mut envelope) = stored {
+        change(&mut envelope);
+        let ExecEnvelopeDoc { request, mut result, .. } = envelope;
+        result.state = state;
+        let envelope = ExecEnvelopeDoc::new(request, result);
+        record.envelope = serde_json::to_string(&envelope).ok();
+    }
+    record.state = state.as_str().to_owned();
+    tx.add_exec(&record, b"", b"")
+}

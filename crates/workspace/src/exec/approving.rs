@@ -1,0 +1,294 @@
+//! What becomes of a request that policy leaves to a person: it is tried, or it waits.
+
+use std::time::{Duration, Instant};
+
+use offshoot_policy::Verdict;
+use offshoot_profile::Profile;
+use offshoot_protocol::{ApprovalState, EffectCategory, ErrorBody, ExecState, Hint, Network};
+use offshoot_sandbox::Stdin;
+use offshoot_store::Id;
+use offshoot_vault::{Approval, Transaction, VaultError, Waiter};
+
+use super::clearance::{Clearance, Cleared, Grant, Purpose, RequestDigest, Surroundings};
+use super::clearance::{digest_of, repeats};
+use super::envelope::{ExecutionEnvelope, ExecutionResult};
+use super::executor::ExecutionObserver;
+use super::refusal::{is_futile, refusal};
+use super::request::ExecutionRequest;
+use super::runtime::ProxyRuntime;
+use super::waiting::WaitingRequest;
+use crate::approval::Answered;
+use crate::error::{Result, ServiceError};
+use crate::resolve::Resolver;
+
+/// How often to look whether somebody has decided.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What is the same for all approvals of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalTerms {
+    /// How long there is to decide.
+    pub expire: Duration,
+    /// Somebody waits in this process for the decision.
+    pub waits: bool,
+}
+
+/// What a request that is not let run becomes.
+pub(super) enum Referred {
+    /// It may run all the same, or be tried.
+    Cleared(Clearance),
+    /// It waits, or does not run.
+    Refused(Verdict),
+}
+
+impl ProxyRuntime<'_> {
+    /// What becomes of a request that policy does not let run: it was approved of before, it can be tried, or neither.
+    pub(super) fn refer(
+        &self,
+        request: &mut ExecutionRequest,
+        result: &mut ExecutionResult,
+        verdict: Verdict,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Referred> {
+        if verdict.decision.refusal() != Some(ExecState::PendingApproval) || is_futile(&verdict) {
+            return Ok(Referred::Refused(verdict));
+        }
+        let asked = digest_of(request, surroundings);
+        let repeats = repeats(request, surroundings);
+        if let Some(earlier) = self.approved_for_session(request, &repeats)? {
+            result.approved_by = Some(earlier);
+            let cleared = Clearance::new(request, surroundings, verdict, Purpose::Run);
+            return Ok(Referred::Cleared(cleared));
+        }
+        result.approval = Some(PendingApproval { digest: asked, repeats, approval: None });
+        let reason = untried(request, &verdict, surroundings.profile);
+        if let Some(reason) = reason {
+            result.untried = Some(reason);
+            return Ok(Referred::Refused(verdict));
+        }
+        let mut profile = surroundings.profile.clone();
+        profile.network = Network::None;
+        profile.allow.truncate(profile.allow.len().saturating_sub(request.allow.len()));
+        (request.network, request.allow) = (Some(Network::None), Vec::new());
+        let surroundings = Surroundings { profile: &profile, ..*surroundings };
+        let cleared = Clearance::new(request, &surroundings, verdict, Purpose::Trial(asked));
+        result.profile = Some(profile);
+        Ok(Referred::Cleared(cleared))
+    }
+
+    /// An approval that holds for this session and this command.
+    fn approved_for_session(
+        &self,
+        request: &ExecutionRequest,
+        repeats: &str,
+    ) -> Result<Option<Id>> {
+        if request.actor.session.is_none() {
+            return Ok(None);
+        }
+        let now = Id::random().time_ms();
+        let found = self.vault.approvals()?.into_iter().find(|approval| {
+            approval.holds_for_session(now) && approval.repeats == repeats
+        });
+        // One that nobody of this vault gave lets nothing run.
+        Ok(found.filter(|found| self.vault.is_genuine(found)).map(|found| found.id))
+    }
+
+    /// Has a request wait for a person, in the transaction that records it. The reason where it cannot.
+    pub(super) fn park(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        request: &ExecutionRequest,
+        result: &mut ExecutionResult,
+        (workspace, base, trial): (Option<Id>, Option<Id>, Option<Id>),
+    ) -> Result<(), VaultError> {
+        let Some(pending) = &mut result.approval else { return Ok(()) };
+        let verdict = result.decision.as_ref();
+        let waits = trial.is_none();
+        let created_ms = tx.time_ms();
+        let expire = u64::try_from(self.options.approvals.expire.as_millis()).unwrap_or(u64::MAX);
+        let approval = Approval {
+            id: request.id,
+            workspace,
+            state: ApprovalState::Pending,
+            created_ms,
+            expires_ms: created_ms.saturating_add(expire),
+            command: request.command.display(),
+            reason: verdict.map(|verdict| verdict.reason.clone()).unwrap_or_default(),
+            asked_by: request.actor.clone(),
+            digest: pending.digest.to_string(),
+            repeats: pending.repeats.clone(),
+            base,
+            trial,
+            untried: result.untried.clone().filter(|_| waits),
+            request: waits.then(|| WaitingRequest::of(request, self.options)).flatten(),
+            waiter: self.options.approvals.waits.then(Waiter::own),
+            decision: None,
+        };
+        tx.set_approval(&approval)?;
+        tx.detail("approval", approval.id.to_string());
+        tx.detail("request_digest", approval.digest.clone());
+        pending.approval = Some(approval);
+        Ok(())
+    }
+
+    /// Why a request that was not tried cannot wait either.
+    pub(super) fn cannot_wait(&self, request: &ExecutionRequest) -> Option<&'static str> {
+        match &request.stdin {
+            _ if self.options.approvals.waits => None,
+            Stdin::From(_) => Some("its standard input cannot be kept until somebody decides"),
+            _ if request.terminal.is_some() => {
+                Some("it needs a terminal, which nobody has when it is approved later")
+            }
+            Stdin::Empty | Stdin::Bytes(_) => None,
+        }
+    }
+
+    /// Waits until somebody has decided about a request that is pending, and gives its final envelope; runs it where it was not tried. The
+    /// envelope as it is where nobody decides for so long, or this process is asked to end.
+    pub fn await_approval(
+        &self,
+        mut envelope: ExecutionEnvelope,
+        patience: Option<Duration>,
+        observer: &mut dyn ExecutionObserver,
+    ) -> ExecutionEnvelope {
+        let Some(id) = envelope.result.pending_approval().map(|approval| approval.id) else {
+            return envelope;
+        };
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        loop {
+            let found = self.answered(&id);
+            match found {
+                Ok(Answered::Pending) => {}
+                Ok(Answered::Granted) => return self.run_granted(envelope, observer),
+                Ok(Answered::Decided(approval)) => {
+                    if let Err(error) = self.take_over(&mut envelope, *approval) {
+                        envelope.result.error =
+                            Some((self.options.explain)(error, Default::default()));
+                    }
+                    return envelope;
+                }
+                Err(error) => {
+                    envelope.result.error = Some((self.options.explain)(error, Default::default()));
+                    return envelope;
+                }
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                || self.requests(&envelope.request).ask_to_end()
+            {
+                return envelope;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Runs a request that was granted, once.
+    fn run_granted(
+        &self,
+        envelope: ExecutionEnvelope,
+        observer: &mut dyn ExecutionObserver,
+    ) -> ExecutionEnvelope {
+        match self.granted(envelope.request) {
+            Ok(cleared) => self.run(cleared, observer),
+            Err(refused) => *refused,
+        }
+    }
+
+    /// What may run by the approval that a person gave for it: the second way to a [`Cleared`]. The approval is used up by this.
+    pub fn granted(
+        &self,
+        mut request: ExecutionRequest,
+    ) -> std::result::Result<Cleared, Box<ExecutionEnvelope>> {
+        let started = Instant::now();
+        let mut result = ExecutionResult::new(request.id, self.vault_name());
+        result.state = ExecState::Deciding;
+        let cleared = self.use_grant(&mut request, &mut result);
+        match cleared {
+            Ok(clearance) => Ok(Cleared::new(request, result, clearance, started)),
+            Err(error) => {
+                result.failed_in = Some(ExecState::Deciding);
+                result.state = ExecState::Failed;
+                result.error = Some((self.options.explain)(error, Default::default()));
+                result.total = started.elapsed();
+                Err(Box::new(ExecutionEnvelope { request, result }))
+            }
+        }
+    }
+
+    fn use_grant(
+        &self,
+        request: &mut ExecutionRequest,
+        result: &mut ExecutionResult,
+    ) -> Result<Clearance> {
+        let (clearance, digest) = self.with_surroundings(request, result, |request, around| {
+            // What policy says now is recorded; that it may run is the grant's word.
+            let verdict = match Clearance::ask(request, around) {
+                Ok(clearance) => clearance.into_verdict(),
+                Err(verdict) => verdict,
+            };
+            let grant = Grant { approval: request.id, base: None };
+            let digest = digest_of(request, around);
+            (Clearance::new(request, around, verdict, Purpose::Granted(grant)), digest)
+        })?;
+        let base = crate::approval::start(self.vault, &request.actor, &request.id, &digest)?;
+        result.decision = Some(clearance.verdict().clone());
+        Ok(clearance.from_base(base))
+    }
+
+    /// A workspace that moved since a person approved of a command in it is another one than they saw.
+    pub(super) fn check_base(&self, purpose: &Purpose, head: &Id) -> Result<()> {
+        match purpose {
+            Purpose::Granted(Grant { base: Some(base), .. }) if base != head => {
+                Err(ServiceError::StaleClearance)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where the workspace of a request stands, if it is there.
+    pub(super) fn standing(&self, request: &ExecutionRequest) -> Option<(Id, Id)> {
+        let found = request.place.workspace().map(|name| Resolver::new(self.vault).look_up(name));
+        let found = found.and_then(|found| found.ok().flatten());
+        found.map(|found| (found.id, found.state.head))
+    }
+}
+
+/// What is known about the approval that a request needs.
+#[derive(Clone, Debug)]
+pub struct PendingApproval {
+    pub(super) digest: RequestDigest,
+    pub(super) repeats: String,
+    /// The approval as it was recorded.
+    pub approval: Option<Approval>,
+}
+
+/// Why a request cannot be tried; none where it can.
+fn untried(request: &ExecutionRequest, verdict: &Verdict, profile: &Profile) -> Option<String> {
+    let reason = if profile.is_open() {
+        "it would run without walls"
+    } else if request.terminal.is_some() || request.session || request.joins {
+        "it needs a terminal"
+    } else if request.reach() != Network::None
+        && verdict.categories.contains(EffectCategory::Networked)
+    {
+        "it uses the network, and trials have none"
+    } else {
+        return None;
+    };
+    Some(reason.to_owned())
+}
+
+/// What is said to whoever asked for something that a person decides about.
+pub(super) fn pending_error(verdict: &Verdict, result: &ExecutionResult) -> ErrorBody {
+    let mut error = refusal(verdict);
+    let Some(approval) = result.pending_approval() else { return error };
+    let id = approval.id.short();
+    error.set_hint(
+        Hint::command("offshoot approvals show")
+            .arg(&id)
+            .text(" shows what it does, ")
+            .then("offshoot approvals approve")
+            .arg(&id)
+            .text(" makes it real"),
+    );
+    error
+}
