@@ -12,6 +12,7 @@ pub fn schemas() -> Vec<SchemaFile> {
     let errors: &[Schema] = &[|| schema::framed::<ErrorDocument>("error")];
     let all = [
         errors,
+        approval::SCHEMAS,
         binding::SCHEMAS,
         cache::SCHEMAS,
         commit::SCHEMAS,

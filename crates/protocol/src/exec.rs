@@ -7,6 +7,7 @@ use offshoot_vocabulary::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::ApprovalDoc;
 use crate::change::ChangeDoc;
 use crate::document::{ErrorBody, Kind, SCHEMA_VERSION};
 use crate::history::ActorDoc;
@@ -161,6 +162,9 @@ pub struct ExecResultDoc {
     /// What was decided before it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionDoc>,
+    /// The approval that it waits for or was given, where a person decides about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalDoc>,
     /// How far it came: `completed`, `denied` or `pending_approval` where it did not run, or `failed` with `failed_in`.
     pub state: ExecState,
     /// Where it failed.
@@ -238,6 +242,7 @@ impl ExecResultDoc {
             changed_files: Vec::new(),
             patch: None,
             decision: None,
+            approval: None,
             state,
             failed_in: None,
             timed_out: false,

@@ -32,11 +32,12 @@ impl ExecOutcome {
         {
             return byte(128 + signal);
         }
-        if self.timed_out {
-            return ExitCode::Timeout.number();
-        }
+        // What a trial came to is told, and the answer to whoever asked is that it waits.
         if let Some(refused) = self.state.refusal_code() {
             return refused.number();
+        }
+        if self.timed_out {
+            return ExitCode::Timeout.number();
         }
         match (self.exit_code, self.signal, self.failed) {
             (Some(0), _, false) if self.interrupted => ExitCode::Interrupted.number(),

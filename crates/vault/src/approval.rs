@@ -110,6 +110,14 @@ impl Approval {
         }
     }
 
+    /// Whether it holds for the same command of the same session at this time.
+    pub fn holds_for_session(&self, now_ms: u64) -> bool {
+        let scope = self.decision.as_ref().map(|decision| decision.scope);
+        self.state == ApprovalState::Approved
+            && scope == Some(ApprovalScope::Session)
+            && now_ms < self.expires_ms
+    }
+
     pub(crate) fn row(&self, vault: &Id, signs: &AuditKey) -> RefRow {
         let approval = to_raw_value(self).expect("plain structs with text keys become JSON");
         let signature = signs.sign(&statement(vault, approval.get()));

@@ -3,14 +3,33 @@
 use offshoot_store::{Id, IdPrefix};
 
 use crate::approval::{self, Approval};
+use crate::audit::SignedHead;
 use crate::error::Result;
 use crate::exec::ExecRecord;
+use crate::refs::{APPROVAL, key};
+use crate::transact::AUDIT_SIGNATURE;
 use crate::vault::{MOST_FITTING, Vault};
 
 impl Vault {
     /// All approvals, oldest first.
     pub fn approvals(&self) -> Result<Vec<Approval>> {
         self.read(approval::approvals)
+    }
+
+    /// Whether this vault wrote the approval, as it is recorded now.
+    pub fn is_genuine(&self, approval: &Approval) -> bool {
+        let found = self.read(|reader| {
+            let recorded = reader.meta(AUDIT_SIGNATURE)?;
+            let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
+            let key = key(APPROVAL, &approval.id);
+            Ok((recorded, reader.get_ref(&key)?.map(|row| (key, row))))
+        });
+        let Ok((Some(recorded), Some((key, row)))) = found else { return false };
+        let signer = self.signing().key(Some(&recorded.key));
+        signer.is_ok_and(|signer| {
+            let genuine = Approval::genuine(&key, &row, &self.id(), &signer.public());
+            genuine.is_ok_and(|genuine| genuine == *approval)
+        })
     }
 
     /// One approval, by the id of its exec.

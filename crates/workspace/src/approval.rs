@@ -8,7 +8,7 @@ use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault, WorkspaceRecord};
 
-use self::record::{complete, refuse};
+use self::record::refuse;
 use crate::error::{Result, ServiceError};
 use crate::exec::clearance::RequestDigest;
 use crate::id_lookup::Asked;
@@ -255,6 +255,13 @@ impl<'a> ApprovalService<'a> {
         let now = found.as_ref().unwrap_or(approval);
         decided(now, now.state)
     }
+}
+
+/// Has everything that nobody decided in time become what the rules say.
+pub(crate) fn expire(vault: &Vault, fallback: ApprovalFallback) -> Result<()> {
+    let rules = ApprovalRules { fallback, ..ApprovalRules::default() };
+    let decider = Decider { actor: Actor::user(NOBODY), account: NOBODY.to_owned() };
+    ApprovalService::new(vault, decider, &rules).expire().map(drop)
 }
 
 /// Whether a process waits for the decision.

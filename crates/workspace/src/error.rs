@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use offshoot_folder::ApplyError;
 use offshoot_host::HostError;
 use offshoot_mount::MountError;
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ApprovalState, ExitCode};
 use offshoot_sandbox::SandboxError;
 use offshoot_store::{CutShort, Id, IdPrefix};
 use offshoot_tree::TreeError;
@@ -128,6 +128,34 @@ pub enum ServiceError {
         workspace: String,
         /// Who holds it, in their own words.
         holder: String,
+    },
+    /// Somebody who may not decide about an approval tries to.
+    #[error("{0}")]
+    NotApprover(String),
+    /// An approval was decided about before.
+    #[error("approval {} is not pending: it is {state}{}", .id.short(), decided_by(.by))]
+    Decided {
+        /// The approval.
+        id: Id,
+        /// What it is.
+        state: ApprovalState,
+        /// Who decided.
+        by: Option<String>,
+    },
+    /// What was tried conflicts with what the workspace has become since.
+    #[error(
+        "approval {} conflicts with what changed in {workspace} since it was tried{}",
+        .id.short(), few_that_fit(.paths)
+    )]
+    ApprovalConflicts {
+        /// The approval.
+        id: Id,
+        /// The workspace.
+        workspace: String,
+        /// What was tried.
+        trial: Id,
+        /// Where.
+        paths: Vec<String>,
     },
     /// Somebody asked this process to end while it waited for a workspace.
     #[error(
@@ -396,6 +424,11 @@ impl ServiceError {
 
 /// The result of anything a service does.
 pub type Result<T, E = ServiceError> = std::result::Result<T, E>;
+
+/// Who decided about an approval.
+fn decided_by(by: &Option<String>) -> String {
+    by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default()
+}
 
 /// Why a workspace is gone, where that is not plain.
 fn gone_by(operation: &str) -> &'static str {

@@ -4,6 +4,7 @@
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
+pub(crate) mod approving;
 mod attempt;
 mod bare;
 mod caches;
@@ -39,3 +40,4 @@ pub(crate) mod stored;
 pub(crate) mod summary;
 mod target;
 mod unseen;
+pub(crate) mod waiting;

@@ -3,6 +3,7 @@
 //! These are the services that every surface of Offshoot calls. They decide what a command means and leave how it is
 //! stored to the vault; they never print, prompt, or read the environment.
 
+mod approval;
 mod binding;
 mod cache;
 mod change;
@@ -40,6 +41,9 @@ mod words;
 mod workspace;
 mod workspace_lock;
 
+pub use approval::{
+    AppliedTrial, ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider, is_awaited,
+};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
     NewBinding, Rebound, Refreshed, UnboundGitDirectory, check_folder, shown_name,
@@ -57,6 +61,7 @@ pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
+pub use exec::approving::{ApprovalTerms, PendingApproval};
 pub use exec::clearance::{Cleared, RequestDigest};
 pub use exec::data_layers::try_data_layers;
 pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
@@ -71,8 +76,9 @@ pub use exec::refusal::{refusal, suggestion};
 pub use exec::request::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
 pub use exec::runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime};
 pub use exec::service::{ExecFilter, ExecService};
-pub use exec::stored::StoredRequest;
 pub use exec::sight::{Copied, Explanation, Seen, Sight, Source, Viewer};
+pub use exec::stored::StoredRequest;
+pub use exec::waiting::WaitingRequest;
 pub use file::{CopyOptions, FileContent, FileService, FileVersion};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};

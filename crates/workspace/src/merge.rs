@@ -82,6 +82,22 @@ pub struct MergeOutcome {
     pub operation: Option<Id>,
 }
 
+/// A merge that is about to be recorded.
+pub(crate) struct MergeRecord<'a> {
+    /// The workspace as it was.
+    pub(crate) workspace: &'a WorkspaceRecord,
+    /// What it goes to.
+    pub(crate) snapshot: Id,
+    /// What changes in it.
+    pub(crate) changes: &'a [Change],
+}
+
+/// What else belongs to the transaction of a merge; false where the merge is not wanted any more.
+type Besides<'w> = &'w mut dyn FnMut(
+    &mut Transaction<'_, '_>,
+    &MergeRecord<'_>,
+) -> offshoot_vault::Result<bool>;
+
 /// Merges states into workspaces.
 #[derive(Debug)]
 pub struct MergeService<'a> {
@@ -117,7 +133,9 @@ impl<'a> MergeService<'a> {
             let current = self.current(request)?;
             let plan = self.plan(request, current.as_ref())?;
             let outcome = self.compute(request, &plan)?;
-            if let Some(done) = self.record(request, &plan, current.as_ref(), outcome)? {
+            let recorded =
+                self.record(request, &plan, current.as_ref(), outcome, ("merge", &mut |_, _| Ok(true)));
+            if let Some(done) = recorded? {
                 return Ok(done);
             }
         }
@@ -125,6 +143,23 @@ impl<'a> MergeService<'a> {
             return Err(ServiceError::Internal("nobody overtakes a new workspace".to_owned()));
         };
         Err(ServiceError::Contended(workspace.name.clone()))
+    }
+
+    /// Merges into a workspace that the caller holds, with what `besides` adds to the transaction. Where there are conflicts nothing is recorded, and
+    /// the outcome says which; none where `besides` does not want it.
+    pub(crate) fn merge_without_conflicts(
+        &self,
+        request: &MergeRequest<'_>,
+        kind: &str,
+        besides: Besides<'_>,
+    ) -> Result<Option<MergeOutcome>> {
+        let current = self.current(request)?;
+        let plan = self.plan(request, current.as_ref())?;
+        let outcome = self.compute(request, &plan)?;
+        match outcome.conflicts.is_empty() {
+            true => self.record(request, &plan, current.as_ref(), outcome, (kind, besides)),
+            false => Ok(Some(outcome)),
+        }
     }
 
     /// What a merge would come to. No ref is changed.
@@ -239,8 +274,9 @@ impl<'a> MergeService<'a> {
         plan: &Plan,
         current: Option<&WorkspaceRecord>,
         outcome: MergeOutcome,
+        (kind, besides): (&str, Besides<'_>),
     ) -> Result<Option<MergeOutcome>> {
-        let committed = self.vault.transact("merge", &self.actor, |tx| {
+        let committed = self.vault.transact(kind, &self.actor, |tx| {
             let target = match current {
                 Some(current) => {
                     match tx.workspace(&current.id)?.filter(|now| now.state == current.state) {
@@ -256,6 +292,14 @@ impl<'a> MergeService<'a> {
             tx.scope(target.id);
             tx.summary(format!("merge {} into {}", from.join(", "), target.name));
             tx.detail("conflicts", outcome.conflicts.len());
+            let made = MergeRecord {
+                workspace: &target,
+                snapshot: snapshot.id,
+                changes: &outcome.changes,
+            };
+            if !besides(tx, &made)? {
+                return Ok(None);
+            }
             let state = WorkspaceState { head: snapshot.id, ..target.state };
             tx.set_workspace(&WorkspaceRecord { state, ..target })?;
             Ok(Some(snapshot))

@@ -1,5 +1,6 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
+mod approval;
 mod binding;
 mod change;
 mod commit;
@@ -20,6 +21,7 @@ mod time;
 mod way_on;
 mod workspace;
 
+pub use approval::{applied_trial, approval, listed_approval};
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use change::{add_lines, change};
 pub use commit::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};

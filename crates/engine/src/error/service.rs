@@ -226,6 +226,22 @@ impl From<ServiceError> for Error {
                 Self::usage(message).hint(hint).candidates(candidates)
             }
             ServiceError::Sandbox(error) => error.into(),
+            ServiceError::NotApprover(_) => Self::new(ExitCode::Denied, message),
+            ServiceError::Decided { .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::command("offshoot approvals list --all")
+                    .text(" lists those that were decided")
+                    .unchanged(),
+            ),
+            ServiceError::ApprovalConflicts { workspace, trial, .. } => {
+                Self::new(ExitCode::Conflict, message).hint(
+                    Hint::command("offshoot merge")
+                        .arg(trial.to_string())
+                        .words("--into")
+                        .arg(workspace)
+                        .text(" brings it in with the conflicts to decide; or run the command again")
+                        .unchanged(),
+                )
+            }
             ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
                 .hint("the rules or the folders changed meanwhile; ask again"),
             ServiceError::DiskLimit { .. } => Self::new(ExitCode::Storage, message),
@@ -252,6 +268,7 @@ fn listing(what: &str) -> Option<Hint> {
             .text(" lists commands that ran, ")
             .then("offshoot ps")
             .text(" those that run"),
+        "approval" => Hint::command("offshoot approvals").text(" lists them"),
         "operation" => Hint::command("offshoot op log").text(" lists operations"),
         "interrupted command" => {
             Hint::command("offshoot recover list").text(" lists what commands left")

@@ -134,6 +134,7 @@ impl ApprovalService<'_> {
             return Err(ServiceError::ApprovalConflicts {
                 id: approval.id,
                 workspace: workspace.name,
+                trial,
                 paths: paths.collect(),
             });
         }

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use offshoot_policy::Verdict;
 use offshoot_profile::Profile;
-use offshoot_protocol::{ApprovalState, EffectCategory, ErrorBody, ExecState, Hint, Network};
+use offshoot_protocol::{
+    ApprovalFallback, ApprovalState, EffectCategory, ErrorBody, ExecState, Hint, Network,
+};
 use offshoot_sandbox::Stdin;
 use offshoot_store::Id;
 use offshoot_vault::{Approval, Transaction, VaultError, Waiter};
@@ -17,7 +19,9 @@ use super::refusal::{is_futile, refusal};
 use super::request::ExecutionRequest;
 use super::runtime::ProxyRuntime;
 use super::waiting::WaitingRequest;
+use super::summary::is_directory_time;
 use crate::approval::Answered;
+use crate::change::ChangeSummaryService;
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 
@@ -31,6 +35,8 @@ pub struct ApprovalTerms {
     pub expire: Duration,
     /// Somebody waits in this process for the decision.
     pub waits: bool,
+    /// What becomes of what nobody decides in time.
+    pub fallback: ApprovalFallback,
 }
 
 /// What a request that is not let run becomes.
@@ -181,6 +187,58 @@ impl ProxyRuntime<'_> {
         }
     }
 
+    /// How far an approval came.
+    fn answered(&self, id: &Id) -> Result<Answered> {
+        let found = self.vault.approval(id)?;
+        let Some(approval) = found else { return Err(ServiceError::StaleClearance) };
+        Ok(match approval.state {
+            ApprovalState::Pending if Id::random().time_ms() >= approval.expires_ms => {
+                crate::approval::expire(self.vault, self.options.approvals.fallback)?;
+                return self.answered_late(id);
+            }
+            ApprovalState::Pending => Answered::Pending,
+            ApprovalState::Granted => Answered::Granted,
+            _ => Answered::Decided(Box::new(approval)),
+        })
+    }
+
+    /// The same once it is too late for anybody to decide.
+    fn answered_late(&self, id: &Id) -> Result<Answered> {
+        let found = self.vault.approval(id)?.ok_or(ServiceError::StaleClearance)?;
+        Ok(match found.state {
+            ApprovalState::Granted => Answered::Granted,
+            _ => Answered::Decided(Box::new(found)),
+        })
+    }
+
+    /// Takes over what was decided about a command elsewhere.
+    fn take_over(&self, envelope: &mut ExecutionEnvelope, approval: Approval) -> Result<()> {
+        let record = self.vault.exec(&approval.id)?.ok_or(ServiceError::StaleClearance)?;
+        let document = crate::wire::recorded_envelope(&record, (b"", b""));
+        let result = &mut envelope.result;
+        result.state = crate::exec::service::state_of(&record);
+        (result.before, result.after) = (record.before, record.after);
+        if let Some(document) = document {
+            result.error = document.result.error;
+            result.checkpoint = document.result.checkpoint;
+        }
+        let (Some(before), Some(after)) = (record.before, record.after) else { return Ok(()) };
+        if result.state == ExecState::Completed {
+            let roots = (self.vault.snapshot(&before)?.root, self.vault.snapshot(&after)?.root);
+            let service = ChangeSummaryService::new(self.vault, self.options.diff);
+            let mut changes = service.between(&roots.0, &roots.1, true)?.changes;
+            changes.retain(|change| !is_directory_time(change));
+            result.changes = changes;
+        } else {
+            result.changes.clear();
+            result.patch = None;
+        }
+        if let Some(pending) = &mut result.approval {
+            pending.approval = Some(approval);
+        }
+        Ok(())
+    }
+
     /// Runs a request that was granted, once.
     fn run_granted(
         &self,
@@ -219,7 +277,7 @@ impl ProxyRuntime<'_> {
         request: &mut ExecutionRequest,
         result: &mut ExecutionResult,
     ) -> Result<Clearance> {
-        let (clearance, digest) = self.with_surroundings(request, result, |request, around| {
+        let (clearance, digest) = self.settle(request, result, |request, _, around| {
             // What policy says now is recorded; that it may run is the grant's word.
             let verdict = match Clearance::ask(request, around) {
                 Ok(clearance) => clearance.into_verdict(),
@@ -227,7 +285,7 @@ impl ProxyRuntime<'_> {
             };
             let grant = Grant { approval: request.id, base: None };
             let digest = digest_of(request, around);
-            (Clearance::new(request, around, verdict, Purpose::Granted(grant)), digest)
+            Ok((Clearance::new(request, around, verdict, Purpose::Granted(grant)), digest))
         })?;
         let base = crate::approval::start(self.vault, &request.actor, &request.id, &digest)?;
         result.decision = Some(clearance.verdict().clone());
@@ -279,16 +337,14 @@ fn untried(request: &ExecutionRequest, verdict: &Verdict, profile: &Profile) -> 
 
 /// What is said to whoever asked for something that a person decides about.
 pub(super) fn pending_error(verdict: &Verdict, result: &ExecutionResult) -> ErrorBody {
-    let mut error = refusal(verdict);
+    let error = refusal(verdict);
     let Some(approval) = result.pending_approval() else { return error };
     let id = approval.id.short();
-    error.set_hint(
-        Hint::command("offshoot approvals show")
-            .arg(&id)
-            .text(" shows what it does, ")
-            .then("offshoot approvals approve")
-            .arg(&id)
-            .text(" makes it real"),
-    );
-    error
+    let hint = Hint::command("offshoot approvals show")
+        .arg(&id)
+        .text(" shows it, ")
+        .then("offshoot approvals approve")
+        .arg(&id)
+        .text(if approval.trial.is_some() { " makes it real" } else { " runs it" });
+    error.with_hint(Some(&hint))
 }

@@ -185,6 +185,24 @@ impl Clearance {
         Self { verdict, digest, purpose }
     }
 
+    /// What was decided.
+    pub(super) fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The same.
+    pub(super) fn into_verdict(self) -> Verdict {
+        self.verdict
+    }
+
+    /// The state that the workspace must have.
+    pub(super) fn from_base(mut self, at: Option<Id>) -> Self {
+        if let Purpose::Granted(grant) = &mut self.purpose {
+            grant.base = at;
+        }
+        self
+    }
+
     /// What it may run for.
     pub(super) fn purpose(&self) -> &Purpose {
         &self.purpose

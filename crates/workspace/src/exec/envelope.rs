@@ -11,7 +11,9 @@ use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState, RerunReason, Resource
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
+use offshoot_vault::Approval;
 
+use super::approving::PendingApproval;
 use super::output::KeptOutput;
 use super::request::ExecutionRequest;
 
@@ -84,6 +86,12 @@ pub struct ExecutionResult {
     pub patch: Option<Vec<u8>>,
     /// What was decided.
     pub decision: Option<Verdict>,
+    /// The approval that it needs, or had.
+    pub approval: Option<PendingApproval>,
+    /// Why it was not tried, where a person decides about it.
+    pub untried: Option<String>,
+    /// The earlier approval that lets it run, because it holds for all of the session.
+    pub approved_by: Option<Id>,
     /// What it may read, reach and use.
     pub profile: Option<Profile>,
     /// Its time was over before it was.
@@ -148,6 +156,9 @@ impl ExecutionResult {
             changes: Vec::new(),
             patch: None,
             decision: None,
+            approval: None,
+            untried: None,
+            approved_by: None,
             profile: None,
             timed_out: false,
             interrupted: false,
@@ -182,6 +193,11 @@ impl ExecutionResult {
             interrupted: self.interrupted,
             failed: self.error.is_some(),
         }
+    }
+
+    /// The approval that it waits for, or waited for.
+    pub fn pending_approval(&self) -> Option<&Approval> {
+        self.approval.as_ref()?.approval.as_ref()
     }
 
     /// What was printed, as far as it is kept.

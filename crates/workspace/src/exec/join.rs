@@ -25,7 +25,7 @@ impl ProxyRuntime<'_> {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<bool> {
         mark_inside(execution);
-        let Execution { request, result } = execution;
+        let Execution { request, result, .. } = execution;
         let Some(door) = session.door() else { return Ok(false) };
         let executor = CommandExecutor::new(self.options);
         let (command, _) = executor.command(request, result);

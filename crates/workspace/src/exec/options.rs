@@ -11,6 +11,7 @@ use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
 
+use super::approving::ApprovalTerms;
 use super::profiles::ProfileRules;
 use super::sight::Viewer;
 use crate::cache::CacheRules;
@@ -47,6 +48,10 @@ pub struct RuntimeOptions {
     pub caches: Option<CacheRules>,
     /// What decides whether a command may run.
     pub policy: Arc<Policy>,
+    /// The files of rules among those that hold for this command alone.
+    pub request_rules: Vec<PathBuf>,
+    /// What holds for commands that a person decides about.
+    pub approvals: ApprovalTerms,
     /// How an error is told.
     pub explain: fn(ServiceError, FurtherHints) -> ErrorBody,
 }

@@ -3,14 +3,16 @@
 use std::time::Instant;
 
 use offshoot_policy::{Judged, Remedy, Verdict};
-use offshoot_protocol::{EffectCategory, ErrorBody, ExecState, PolicyDecision, PolicyLayer};
+use offshoot_protocol::{
+    EffectCategory, ErrorBody, ExecState, ExitCode, Hint, PolicyDecision, PolicyLayer,
+};
 
+use super::approving::pending_error;
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::ProxyRuntime;
 use super::summary::shortened;
 use crate::error::Result;
-use crate::resolve::Resolver;
 
 impl ProxyRuntime<'_> {
     /// Answers what may not run, and records that it was asked for. Nothing is forked or mounted for it.
@@ -21,22 +23,44 @@ impl ProxyRuntime<'_> {
         verdict: Verdict,
         started: Instant,
     ) {
-        // What may run never gets here, and would not run either.
-        result.state = verdict.decision.refusal().unwrap_or(ExecState::Denied);
         result.error = Some(refusal(&verdict));
+        let cannot_wait = self.cannot_wait(request).filter(|_| result.approval.is_some());
+        if let Some(why) = cannot_wait {
+            result.approval = None;
+            result.error = Some(unkept(&verdict, why));
+        }
+        // What may run never gets here, and would not run either. Nobody is asked about what could not run anyway.
+        result.state = match result.approval {
+            Some(_) => verdict.decision.refusal().unwrap_or(ExecState::Denied),
+            None => ExecState::Denied,
+        };
         result.decision = Some(verdict);
         result.total = started.elapsed();
         if let Err(error) = self.record_refusal(request, result) {
             // It is refused all the same.
+            (result.approval, result.state) = (None, ExecState::Denied);
             result.warnings.push(format!("this exec could not be recorded: {error}"));
+        }
+        self.tell_pending(result);
+    }
+
+    /// Says how a person decides about what is pending.
+    pub(super) fn tell_pending(&self, result: &mut ExecutionResult) {
+        let pending = result.decision.as_ref().filter(|_| result.pending_approval().is_some());
+        if let Some(verdict) = pending {
+            result.error = Some(pending_error(verdict, result));
         }
     }
 
-    fn record_refusal(&self, request: &ExecutionRequest, result: &ExecutionResult) -> Result<()> {
+    fn record_refusal(
+        &self,
+        request: &ExecutionRequest,
+        result: &mut ExecutionResult,
+    ) -> Result<()> {
         let state = result.state;
-        let named = request.place.workspace().map(|name| Resolver::new(self.vault).look_up(name));
         // Whoever asks gets the same answer, whether or not there is such a workspace.
-        let workspace = named.and_then(|found| found.ok().flatten()).map(|found| found.id);
+        let standing = self.standing(request);
+        let workspace = standing.map(|(workspace, _)| workspace);
         self.vault.transact("exec", &request.actor, |tx| {
             let command = shortened(&request.command.display());
             tx.summary(format!("exec {command}: {}", state.as_str()));
@@ -44,6 +68,9 @@ impl ProxyRuntime<'_> {
             if let Some(workspace) = workspace {
                 tx.scope(workspace);
             }
+            let base = standing.map(|(_, head)| head);
+            self.park(tx, request, result, (workspace, base, None))?;
+            self.tell_pending(result);
             self.record(tx, request, result, state, workspace)
         })?;
         Ok(())
@@ -61,8 +88,11 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
         PolicyDecision::RequireApproval => "this command needs a person's approval",
         PolicyDecision::Allow | PolicyDecision::AllowWithCheckpoint => "policy allows this command",
     };
-    let mut refusal =
-        ErrorBody::new(verdict.decision.exit_code(), format!("{what}: {}", verdict.reason));
+    let code = match is_futile(verdict) {
+        true => ExitCode::Denied,
+        false => verdict.decision.exit_code(),
+    };
+    let mut refusal = ErrorBody::new(code, format!("{what}: {}", verdict.reason));
     refusal.hint = suggestion(verdict).map(|remedy| remedy.advice);
     refusal
 }
@@ -73,6 +103,18 @@ pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
         return Some(Remedy { rule: None, advice: futile.advice().to_owned() });
     }
     verdict.remedy()
+}
+
+/// Whether running a command would be of no use, whatever a person says.
+pub(super) fn is_futile(verdict: &Verdict) -> bool {
+    futility(verdict).is_some()
+}
+
+/// What is said where a command would wait, and cannot.
+fn unkept(verdict: &Verdict, why: &str) -> ErrorBody {
+    let message = format!("this command needs a person's approval ({}), and {why}", verdict.reason);
+    let hint = Hint::from("run it with --wait-approval, which waits for the decision");
+    ErrorBody::new(ExitCode::Denied, message).with_hint(Some(&hint))
 }
 
 /// Why all that keeps a command from running is of no use, whatever rules say.

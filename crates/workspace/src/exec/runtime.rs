@@ -15,10 +15,11 @@ use offshoot_vault::{
 };
 use rustix::io::Errno;
 
+use super::approving::Referred;
 use super::bare;
 use super::caches::{keep_caches, take_caches};
 use super::check::{Start, check_places, validate};
-use super::clearance::{Clearance, Cleared, Surroundings};
+use super::clearance::{Clearance, Cleared, Purpose, Surroundings};
 use super::data_layers::data_layers_work;
 use super::disk::{DiskBefore, DiskWatch};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
@@ -60,12 +61,19 @@ pub struct ProxyRuntime<'a> {
 pub(super) struct Execution<'r> {
     pub(super) request: &'r mut ExecutionRequest,
     pub(super) result: ExecutionResult,
+    /// What it may run for.
+    pub(super) purpose: Purpose,
 }
 
 impl Execution<'_> {
     /// Goes to the state that follows.
     fn advance(&mut self) {
         self.result.advance();
+    }
+
+    /// Whether what it does waits for a person to decide.
+    pub(super) fn is_trial(&self) -> bool {
+        matches!(self.purpose, Purpose::Trial(_))
     }
 }
 
@@ -95,30 +103,56 @@ impl<'a> ProxyRuntime<'a> {
         let started = Instant::now();
         let mut result = ExecutionResult::new(request.id, self.name);
         let asked = guarded(|| {
-            let folders = self.folders()?;
-            let profile = self.options.profiles.settle(&mut request)?;
-            Outlet::of(&profile, &self.options.profiles.profiles)?;
-            check_places(&request, &profile, &self.options.viewer, &folders)?;
-            result.read_only = request.read_only;
-            let start = validate(&request, &mut result, &folders)?;
-            result.advance();
-            let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
-            result.profile = Some(profile);
-            Ok(asked)
+            self.settle(&mut request, &mut result, |request, result, surroundings| {
+                match Clearance::ask(request, surroundings) {
+                    Ok(clearance) => Ok(Referred::Cleared(clearance)),
+                    Err(verdict) => self.refer(request, result, verdict, surroundings),
+                }
+            })
         });
         match asked {
-            Ok(Ok(clearance)) => return Ok(Cleared::new(request, result, clearance, started)),
-            Ok(Err(verdict)) => self.refuse(&request, &mut result, verdict, started),
+            Ok(Referred::Cleared(clearance)) => {
+                return Ok(Cleared::new(request, result, clearance, started));
+            }
+            Ok(Referred::Refused(verdict)) => self.refuse(&request, &mut result, verdict, started),
             Err(error) => self.fail(&request, &mut result, error, started),
         }
         result.total = started.elapsed();
         Err(Box::new(ExecutionEnvelope { request, result }))
     }
 
+    /// Looks at a request, and decides about it in its surroundings.
+    pub(super) fn settle<T>(
+        &self,
+        request: &mut ExecutionRequest,
+        result: &mut ExecutionResult,
+        decide: impl FnOnce(
+            &mut ExecutionRequest,
+            &mut ExecutionResult,
+            &Surroundings<'_>,
+        ) -> Result<T>,
+    ) -> Result<T> {
+        let folders = self.folders()?;
+        let profile = self.options.profiles.settle(request)?;
+        Outlet::of(&profile, &self.options.profiles.profiles)?;
+        check_places(request, &profile, &self.options.viewer, &folders)?;
+        result.read_only = request.read_only;
+        let start = validate(request, result, &folders)?;
+        result.state = State::Deciding;
+        result.profile = Some(profile.clone());
+        decide(request, result, &self.surroundings(&start, &folders, &profile))
+    }
+
+    /// What the vault is called.
+    pub(super) fn vault_name(&self) -> &str {
+        self.name
+    }
+
     /// Runs what may run. There is always an envelope.
     pub fn run(&self, cleared: Cleared, observer: &mut dyn ExecutionObserver) -> ExecutionEnvelope {
         let (mut request, result, clearance, started) = cleared.into_parts();
-        let mut execution = Execution { request: &mut request, result };
+        let purpose = clearance.purpose().clone();
+        let mut execution = Execution { request: &mut request, result, purpose };
         let outcome = guarded(|| self.go(&mut execution, &clearance, observer, started));
         let mut result = execution.result;
         if let Err(error) = outcome {
@@ -187,6 +221,11 @@ impl<'a> ProxyRuntime<'a> {
         self.seal(execution, &workspace, session, ended, started)?;
         drop((held, room));
         execution.advance();
+        if execution.is_trial() {
+            // Of what nobody approved of yet nothing stays, in caches neither.
+            execution.result.state = State::PendingApproval;
+            return Ok(());
+        }
         if let Some(caches) = caches {
             keep_caches(caches, &mut execution.result);
         }
@@ -207,7 +246,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.advance();
         let Scene { folders, profile, outlet, .. } = scene;
         let wanted = self.wanted(execution, &workspace, scene)?;
-        let Execution { request, result } = execution;
+        let Execution { request, result, .. } = execution;
         let place = (self.vault, self.options);
         let mut caches = match profile.caches {
             true => take_caches(place, request, result, folders),
@@ -221,7 +260,7 @@ impl<'a> ProxyRuntime<'a> {
         if profile.caches {
             sight.add_caches(&self.options.viewer, &mounts);
         }
-        let Execution { request, result } = execution;
+        let Execution { request, result, .. } = execution;
         let ports = outlet.as_ref().map(EquippedOutlet::ports).unwrap_or_default();
         let launched =
             executor.start(self.vault, request, &wanted, (&sight, mounts), ports, result);
@@ -256,7 +295,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.advance();
         observer.started(&execution.result);
         let log = session.output_file();
-        let Execution { request, result } = execution;
+        let Execution { request, result, .. } = execution;
         let watch = disk.and_then(|disk| self.watch_disk(request, disk));
         let ended = match executor.finish(running, request, observer, log, result) {
             Ok(ended) => ended,
@@ -321,7 +360,8 @@ impl<'a> ProxyRuntime<'a> {
             execution.result.forked = forked;
             execution.result.warnings.extend(self.options.profiles.warnings().filter(|_| forked));
             execution.result.workspace = Some((workspace.id, workspace.name.clone()));
-            let held = match execution.request.read_only {
+            // Nor does a trial change it.
+            let held = match execution.request.read_only || execution.is_trial() {
                 true => None,
                 false => Some(self.hold(&workspace, execution, observer)?),
             };
@@ -338,7 +378,7 @@ impl<'a> ProxyRuntime<'a> {
         &self,
         execution: &mut Execution<'_>,
     ) -> Result<Option<(WorkspaceRecord, bool)>> {
-        let Execution { request, result } = execution;
+        let Execution { request, result, .. } = execution;
         let resolver = Resolver::new(self.vault);
         let service = WorkspaceService::new(self.vault, &request.actor);
         match &request.place {
@@ -379,6 +419,7 @@ impl<'a> ProxyRuntime<'a> {
     fn look_again(&self, execution: &mut Execution<'_>, id: &Id) -> Result<WorkspaceRecord> {
         let workspace = self.vault.workspace(id)?.ok_or(ServiceError::Vanished(*id))?;
         execution.result.before = Some(workspace.state.head);
+        self.check_base(&execution.purpose, &workspace.state.head)?;
         Ok(workspace)
     }
 

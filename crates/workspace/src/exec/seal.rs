@@ -22,6 +22,8 @@ use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
 use super::summary::{is_directory_time, shortened};
+use super::clearance::Purpose;
+use crate::approval::used;
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
@@ -47,6 +49,11 @@ impl ProxyRuntime<'_> {
         mut ended: Ended,
         started: Instant,
     ) -> Result<()> {
+        if execution.is_trial() && execution.result.interrupted {
+            // Whoever ends a trial wants nothing of it.
+            session.discard();
+            return Err(ServiceError::Cancelled);
+        }
         // What is sealed is part of no history until the transaction below.
         let _held = self.vault.hold()?;
         let mut sealed = match execution.result.read_only {
@@ -72,10 +79,19 @@ impl ProxyRuntime<'_> {
         let root = sealed.as_ref().map_or(before.root, |sealed| sealed.adopted.root);
         execution.result.conflicts = self.vault.tree(&root)?.conflict_count();
         execution.result.total = started.elapsed();
+        let is_trial = execution.is_trial();
         let request = &*execution.request;
-        let result = &mut execution.result;
+        let (result, purpose) = (&mut execution.result, &execution.purpose);
         let recorded = self.vault.transact("exec", &request.actor, |tx| {
             let sealed = sealed.as_ref();
+            if is_trial {
+                self.park_trial(tx, workspace, &before, sealed, request, result)?;
+                self.record(tx, request, result, State::PendingApproval, Some(workspace.id))?;
+                return Ok(None);
+            }
+            if let Purpose::Granted(grant) = purpose {
+                used(tx, &grant.approval)?;
+            }
             let moved = self.move_workspace(tx, workspace, &before, sealed, request, result)?;
             let state = if moved.is_none() { State::Completed } else { State::Failed };
             self.record(tx, request, result, state, Some(workspace.id))?;
@@ -119,6 +135,39 @@ impl ProxyRuntime<'_> {
         execution.result.warnings.extend(sealed.warnings.iter().cloned());
         execution.result.warnings.extend(not_kept(sealed));
         execution.result.warnings.extend(damaged(sealed));
+        Ok(())
+    }
+
+    /// Keeps what a trial left for a person to decide about. The workspace stays where it is.
+    fn park_trial(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        workspace: &WorkspaceRecord,
+        before: &Snapshot,
+        sealed: Option<&Captured>,
+        request: &ExecutionRequest,
+        result: &mut ExecutionResult,
+    ) -> Result<(), VaultError> {
+        let command = shortened(&request.command.display());
+        tx.scope(workspace.id);
+        tx.summary(format!("try {command} in {}", workspace.name));
+        tx.record_always();
+        let mut after = before.id;
+        if let Some(sealed) = sealed.filter(|sealed| sealed.adopted.root != before.root) {
+            sealed.adopted.record(tx)?;
+            let snapshot = tx.add_snapshot(NewSnapshot {
+                root: sealed.adopted.root,
+                content: sealed.adopted.content,
+                parents: vec![before.id],
+                reason: "trial".to_owned(),
+                message: Some(command),
+            })?;
+            tx.detail("tried_files", audited(&result.changes));
+            after = snapshot.id;
+        }
+        result.after = Some(after);
+        self.park(tx, request, result, (Some(workspace.id), Some(before.id), Some(after)))?;
+        self.tell_pending(result);
         Ok(())
     }
 
@@ -207,7 +256,8 @@ impl ProxyRuntime<'_> {
         request: &ExecutionRequest,
         result: &mut ExecutionResult,
     ) -> Result<()> {
-        if self.vault.exec(&result.id)?.is_some() {
+        let recorded = self.vault.exec(&result.id)?;
+        if recorded.is_some_and(|record| record.state != State::PendingApproval.as_str()) {
             return Ok(());
         }
         self.vault.transact("exec", &request.actor, |tx| {
@@ -222,6 +272,7 @@ impl ProxyRuntime<'_> {
                 }
             }
             tx.record_always();
+            used(tx, &result.id)?;
             let workspace = result.workspace.as_ref().map(|(id, _)| *id);
             self.record(tx, request, result, result.state, workspace)
         })?;
@@ -281,6 +332,9 @@ fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, 
     if result.profile.as_ref().is_some_and(Profile::is_open) {
         add("unconfined", true.into());
     }
+    if let Some(earlier) = &result.approved_by {
+        add("approved_by", earlier.to_string().into());
+    }
     if let Some(first) = &result.rerun {
         add("rerun", first.reason.as_str().into());
     }
@@ -320,7 +374,9 @@ fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult, change
             let verdict = result.decision.as_ref();
             // What policy took for reading alone and wrote all the same can be taken back like anything else.
             let asks = |verdict: &Verdict| {
-                verdict.decision.takes_checkpoint() || verdict.categories.is_read_only()
+                verdict.decision.takes_checkpoint()
+                    || verdict.decision == PolicyDecision::RequireApproval
+                    || verdict.categories.is_read_only()
             };
             changed && verdict.is_none_or(asks)
         }

@@ -1,0 +1,150 @@
+//! Documents about what waits for a person to decide.
+
+use offshoot_vocabulary::{ApprovalScope, ApprovalState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::change::ChangeDoc;
+use crate::document::Kind;
+use crate::exec::ExecEnvelopeDoc;
+use crate::hint::SuggestedCommand;
+use crate::history::ActorDoc;
+use crate::schema::{self, Schema};
+use crate::text::Text;
+
+/// The schemas of what is here.
+pub(crate) const SCHEMAS: &[Schema] = &[
+    schema::of::<ApprovalListDoc>,
+    schema::of::<ApprovalShowDoc>,
+    schema::of::<ApprovalDecidedDoc>,
+];
+
+/// A request that a person decides about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalDoc {
+    /// Its id, which is that of the exec: `show` has the envelope.
+    pub id: String,
+    /// How far it came.
+    pub state: ApprovalState,
+    /// The command line, for people.
+    pub command: String,
+    /// Why a person has to decide.
+    pub reason: String,
+    /// Who asked.
+    pub asked_by: ActorDoc,
+    /// When it was asked for.
+    pub created: String,
+    /// When it is too late to decide.
+    pub expires: String,
+    /// Whether it was tried: then the envelope says what it would change, and approving makes that real without running anything.
+    pub tried: bool,
+    /// Why it was not tried; approving runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untried: Option<String>,
+    /// The snapshot that it starts from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_before: Option<String>,
+    /// The snapshot that the trial left; the one before where it changed nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_tried: Option<String>,
+    /// What the request is recognised by.
+    pub digest: String,
+    /// Who decided, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<ApprovalDecisionDoc>,
+    /// How a person grants it, while it is pending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<SuggestedCommand>,
+}
+
+/// Who decided about an approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalDecisionDoc {
+    /// Who.
+    pub by: ActorDoc,
+    /// When.
+    pub time: String,
+    /// What they said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it holds for.
+    pub scope: ApprovalScope,
+}
+
+/// Approvals, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalListDoc {
+    /// One for each request.
+    pub approvals: Vec<ApprovalListItemDoc>,
+}
+
+/// One approval of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalListItemDoc {
+    /// The approval.
+    #[serde(flatten)]
+    pub approval: ApprovalDoc,
+    /// The workspace that it is about; missing where it would be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Whether a process waits for the decision.
+    pub awaited: bool,
+}
+
+/// An approval in detail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalShowDoc {
+    /// The approval.
+    #[serde(flatten)]
+    pub item: ApprovalListItemDoc,
+    /// The envelope of the command: what was asked, and what the trial did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<ExecEnvelopeDoc>,
+    /// What the trial would change, as a patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<Text>,
+}
+
+/// What came of deciding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalDecidedDoc {
+    /// One for each approval that was named.
+    pub decided: Vec<ApprovalOutcomeDoc>,
+}
+
+/// What came of deciding about one approval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalOutcomeDoc {
+    /// The approval as it is now.
+    pub approval: ApprovalDoc,
+    /// The workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Whether the workspace had moved, so that what was tried was merged with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
+    /// The checkpoint to come back to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    /// What changed in the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<ChangeDoc>,
+    /// The envelope of the command, where approving ran it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<Box<ExecEnvelopeDoc>>,
+    /// The rule that was added to the user's policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+impl Kind for ApprovalListDoc {
+    const KIND: &'static str = "approvals.list";
+}
+
+impl Kind for ApprovalShowDoc {
+    const KIND: &'static str = "approvals.show";
+}
+
+impl Kind for ApprovalDecidedDoc {
+    const KIND: &'static str = "approvals.decided";
+}

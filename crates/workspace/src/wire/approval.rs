@@ -1,0 +1,64 @@
+//! Approvals as documents.
+
+use offshoot_protocol::{
+    ApprovalDecisionDoc, ApprovalDoc, ApprovalListItemDoc, ApprovalOutcomeDoc, ApprovalState, Hint,
+};
+use offshoot_store::Id;
+use offshoot_vault::{Approval, ApprovalDecision, WorkspaceRecord};
+
+use super::change::change;
+use super::history::actor;
+use super::time::time;
+use super::workspace::workspace_name;
+use crate::approval::{AppliedTrial, is_awaited};
+
+/// An approval.
+pub fn approval(approval: &Approval) -> ApprovalDoc {
+    let id = approval.id.to_string();
+    let grant = (approval.state == ApprovalState::Pending)
+        .then(|| Hint::command("offshoot approvals approve").arg(&id).commands().pop());
+    ApprovalDoc {
+        state: approval.state,
+        command: approval.command.clone(),
+        reason: approval.reason.clone(),
+        asked_by: actor(&approval.asked_by),
+        created: time(approval.created_ms),
+        expires: time(approval.expires_ms),
+        tried: approval.trial.is_some(),
+        untried: approval.untried.clone(),
+        snapshot_before: approval.base.as_ref().map(Id::to_string),
+        snapshot_tried: approval.trial.as_ref().map(Id::to_string),
+        digest: approval.digest.clone(),
+        decision: approval.decision.as_ref().map(decision),
+        grant: grant.flatten(),
+        id,
+    }
+}
+
+fn decision(decision: &ApprovalDecision) -> ApprovalDecisionDoc {
+    let ApprovalDecision { by, time_ms, reason, scope } = decision;
+    let (by, time, reason) = (actor(by), time(*time_ms), reason.clone());
+    ApprovalDecisionDoc { by, time, reason, scope: *scope }
+}
+
+/// One approval of a list.
+pub fn listed_approval(of: &Approval, workspaces: &[WorkspaceRecord]) -> ApprovalListItemDoc {
+    ApprovalListItemDoc {
+        approval: approval(of),
+        workspace: of.workspace.as_ref().map(|id| workspace_name(id, workspaces)),
+        awaited: !of.state.is_final() && is_awaited(of),
+    }
+}
+
+/// What approving came to.
+pub fn applied_trial(applied: &AppliedTrial) -> ApprovalOutcomeDoc {
+    ApprovalOutcomeDoc {
+        approval: approval(&applied.approval),
+        workspace: Some(applied.workspace.name.clone()),
+        merged: applied.merged,
+        checkpoint: applied.checkpoint.clone(),
+        changed_files: applied.changes.iter().map(change).collect(),
+        exec: None,
+        rule: None,
+    }
+}
