@@ -19,10 +19,11 @@ pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 pub use offshoot_sandbox::{Room, Signals, Stream, Terminal};
 pub use offshoot_vault::{ExecNote, ExecRecord, OutputReader, RunningExec, STDERR, STDOUT};
 pub use offshoot_workspace::{
-    CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,
+    ApprovalWait, CommandLine, DiscardedFiles, Ending, ExecFilter, ExecService, ExecutionEnvelope,
     ExecutionObserver, ExecutionRequest, ExecutionResult, ExecutionTimeout, ExecutionWorkspace,
     INSIDE, INSIDE_VAULT, ProxyRuntime, RunningService, RuntimeOptions, refusal,
 };
 pub use ready::start_directory;
+pub(crate) use request::explain;
 pub(crate) use start::start;
 pub(crate) use turns::Turns;

@@ -32,7 +32,7 @@ const LARGEST: u64 = 1 << 20;
 /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
 /// use offshoot_engine::sandbox::Rules;
 ///
-/// let Rules { policy, profiles } = offshoot.rules(None, &[])?;
+/// let Rules { policy, profiles, .. } = offshoot.rules(None, &[])?;
 /// println!("{}", profiles.profile(None)?.about);
 /// # Ok(())
 /// # }
@@ -43,6 +43,8 @@ pub struct Rules {
     pub policy: Arc<Policy>,
     /// What it may read, reach and use.
     pub profiles: Arc<ProfileRules>,
+    /// The files of rules among them that hold for one command alone.
+    pub request: Vec<PathBuf>,
 }
 
 impl Offshoot {
@@ -57,7 +59,8 @@ impl Offshoot {
     /// ```
     pub fn rules(&self, folder: Option<&Path>, request: &[PathBuf]) -> Result<Rules> {
         let policy = self.policy(folder, request).current()?;
-        Ok(Rules { policy, profiles: Arc::new(self.profiles(folder)?) })
+        let request = request.to_vec();
+        Ok(Rules { policy, profiles: Arc::new(self.profiles(folder)?), request })
     }
 
     /// The profiles of the user, with what they settled for a vault's folder, and what the projects take away that the current folder and that one are in.

@@ -21,7 +21,7 @@ mod value;
 
 use std::time::Duration;
 
-use offshoot_protocol::{DriverChoice, Network};
+use offshoot_protocol::{ApprovalFallback, DriverChoice, Network};
 use serde::{Deserialize, Serialize};
 
 pub use duration::{format as format_duration, parse as parse_duration};
@@ -58,6 +58,8 @@ pub struct Config {
     pub cache: CacheSettings,
     /// How it is decided whether commands run.
     pub policy: PolicySettings,
+    /// What becomes of commands that a person decides about.
+    pub approvals: ApprovalSettings,
     /// How files are committed.
     pub commit: CommitSettings,
     /// What becomes of interrupted commands.
@@ -219,6 +221,40 @@ pub struct PolicySettings {
     /// How long rules in Rego may take.
     #[serde(with = "duration")]
     pub rego_timeout: Duration,
+}
+
+/// Section `approvals`.
+///
+/// ```
+/// use offshoot_engine::settings::Config;
+///
+/// assert!(Config::default().approvals.approvers.is_empty());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalSettings {
+    /// How long there is to decide.
+    #[serde(with = "duration")]
+    pub expire: Duration,
+    /// What becomes of what nobody decides in time.
+    pub fallback: ApprovalFallback,
+    /// The accounts that may decide, with commas between them; empty for anybody who can write to the vault.
+    pub approvers: String,
+    /// A command that is told of each new approval; empty for none.
+    pub notify: String,
+}
+
+impl ApprovalSettings {
+    /// The accounts that may decide.
+    ///
+    /// ```
+    /// use offshoot_engine::settings::Config;
+    ///
+    /// assert!(Config::default().approvals.accounts().is_empty());
+    /// ```
+    pub fn accounts(&self) -> Vec<String> {
+        value::names(&self.approvers).map(str::to_owned).collect()
+    }
 }
 
 /// Section `commit`.
@@ -383,6 +419,17 @@ impl Default for CacheSettings {
 impl Default for PolicySettings {
     fn default() -> Self {
         Self { rego_timeout: Duration::from_millis(100) }
+    }
+}
+
+impl Default for ApprovalSettings {
+    fn default() -> Self {
+        Self {
+            expire: Duration::from_secs(24 * 60 * 60),
+            fallback: ApprovalFallback::Deny,
+            approvers: String::new(),
+            notify: String::new(),
+        }
     }
 }
 

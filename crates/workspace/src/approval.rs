@@ -83,12 +83,12 @@ pub(crate) enum Answered {
 pub struct ApprovalService<'a> {
     vault: &'a Vault,
     decider: Decider,
-    rules: &'a ApprovalRules,
+    rules: ApprovalRules,
 }
 
 impl<'a> ApprovalService<'a> {
     /// Works on a vault on behalf of somebody.
-    pub fn new(vault: &'a Vault, decider: Decider, rules: &'a ApprovalRules) -> Self {
+    pub fn new(vault: &'a Vault, decider: Decider, rules: ApprovalRules) -> Self {
         Self { vault, decider, rules }
     }
 
@@ -261,7 +261,7 @@ impl<'a> ApprovalService<'a> {
 pub(crate) fn expire(vault: &Vault, fallback: ApprovalFallback) -> Result<()> {
     let rules = ApprovalRules { fallback, ..ApprovalRules::default() };
     let decider = Decider { actor: Actor::user(NOBODY), account: NOBODY.to_owned() };
-    ApprovalService::new(vault, decider, &rules).expire().map(drop)
+    ApprovalService::new(vault, decider, rules).expire().map(drop)
 }
 
 /// Whether a process waits for the decision.

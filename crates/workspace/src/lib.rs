@@ -73,7 +73,9 @@ pub use exec::outlet::{check_hosts, check_proxied, check_rules};
 pub use exec::probe::{DriverReport, probe_drivers};
 pub use exec::profiles::ProfileRules;
 pub use exec::refusal::{refusal, suggestion};
-pub use exec::request::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
+pub use exec::request::{
+    ApprovalWait, CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace,
+};
 pub use exec::runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime};
 pub use exec::service::{ExecFilter, ExecService};
 pub use exec::sight::{Copied, Explanation, Seen, Sight, Source, Viewer};

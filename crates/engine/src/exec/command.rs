@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_sandbox::Terminal;
-use offshoot_workspace::{CommandLine, ExecutionTimeout};
+use offshoot_workspace::{ApprovalWait, CommandLine, ExecutionTimeout};
 
 /// A command to run in a workspace. Everything but the command itself has a default, mostly by the settings.
 ///
@@ -37,6 +37,7 @@ pub struct Command {
     pub(crate) patch: bool,
     pub(crate) wait: Option<Duration>,
     pub(crate) keep: bool,
+    pub(crate) wait_approval: ApprovalWait,
     pub(crate) caches: bool,
     pub(crate) record: bool,
     pub(crate) rules: Vec<PathBuf>,
@@ -120,6 +121,7 @@ impl Command {
             patch: false,
             wait: None,
             keep: false,
+            wait_approval: ApprovalWait::None,
             caches: true,
             record: true,
             rules: Vec::new(),
@@ -338,6 +340,19 @@ impl Command {
     #[must_use]
     pub fn keep(mut self, keep: bool) -> Self {
         self.keep = keep;
+        self
+    }
+
+    /// Waits for a person where one has to decide: for as long as that takes, or so long.
+    ///
+    /// ```
+    /// use offshoot_engine::exec::{ApprovalWait, Command};
+    ///
+    /// let command = Command::new(["make", "deploy"]).wait_approval(ApprovalWait::Forever);
+    /// ```
+    #[must_use]
+    pub fn wait_approval(mut self, wait: ApprovalWait) -> Self {
+        self.wait_approval = wait;
         self
     }
 

@@ -9,7 +9,7 @@ use offshoot_sandbox::{Cancel, InotifyLimit, Limits, Signals, Stdin};
 use offshoot_store::Id;
 use offshoot_vault::LinkLimit;
 use offshoot_workspace::{
-    CacheRules, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace, FurtherHints,
+    ApprovalTerms, CacheRules, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace, FurtherHints,
     RuntimeOptions, ServiceError,
 };
 
@@ -78,6 +78,7 @@ impl Offshoot {
             verify: command.verify,
             patch: command.patch,
             wait: command.wait,
+            wait_approval: command.wait_approval,
             keep: command.keep,
             actor: self.actor().clone(),
             cancel,
@@ -133,6 +134,11 @@ impl Offshoot {
             caches: (cache.enabled && caches)
                 .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
             policy: rules.policy,
+            request_rules: rules.request,
+            approvals: ApprovalTerms {
+                expire: self.config().approvals.expire,
+                fallback: self.config().approvals.fallback,
+            },
             explain,
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use offshoot_protocol::ExecEnvelopeDoc;
 use offshoot_sandbox::{Room, Signals, Stream};
+use offshoot_vault::Approval;
 use offshoot_workspace::{
     ExecutionObserver, ExecutionRequest, ExecutionResult, ExecutionWorkspace, ProxyRuntime, wire,
 };
@@ -53,6 +54,11 @@ struct Telling<'a> {
 impl ExecutionObserver for Telling<'_> {
     fn allowed(&mut self) -> offshoot_workspace::Result<()> {
         self.project.make_ready(self.place)
+    }
+
+    fn pending(&mut self, approval: &Approval) -> bool {
+        self.project.engine().notify_of(approval, self.project.name());
+        true
     }
 
     fn in_use(&mut self, _workspace: &str, holder: &str) {

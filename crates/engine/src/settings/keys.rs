@@ -1,6 +1,8 @@
 //! The table of keys: the one place that says what exists and what each may be.
 
-use offshoot_protocol::{AbandonedWork, CommitTimes, DriverChoice, Network, When, Word};
+use offshoot_protocol::{
+    AbandonedWork, ApprovalFallback, CommitTimes, DriverChoice, Network, When, Word,
+};
 
 use super::value::Kind;
 
@@ -50,6 +52,10 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "cache.skip", kind: Kind::Names(offshoot_workspace::cache_names) },
     Key { name: "cache.max_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "policy.rego_timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: 60 } },
+    Key { name: "approvals.expire", kind: Kind::Duration { min_seconds: 1, max_seconds: YEAR } },
+    Key { name: "approvals.fallback", kind: Kind::Choice(ApprovalFallback::names) },
+    Key { name: "approvals.approvers", kind: Kind::Accounts },
+    Key { name: "approvals.notify", kind: Kind::Command },
     Key { name: "commit.times", kind: Kind::Choice(CommitTimes::names) },
     Key { name: "recover.abandoned", kind: Kind::Choice(AbandonedWork::names) },
     Key { name: "compact.auto", kind: Kind::Boolean },

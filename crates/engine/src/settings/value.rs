@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Names(fn() -> Vec<&'static str>),
     /// Rules of hosts, with commas between them; or none.
     Hosts,
+    /// Names of accounts of this machine, with commas between them; or none.
+    Accounts,
     /// A command that a shell runs on this machine.
     Command,
 }
@@ -59,6 +61,11 @@ impl Kind {
                 let text = written.text()?;
                 offshoot_workspace::check_hosts(text).is_ok().then(|| text.into())
             }
+            Self::Accounts => {
+                let text = written.text()?;
+                let plain = |c: char| c.is_alphanumeric() || "._-@".contains(c);
+                names(text).all(|name| name.chars().all(plain)).then(|| text.into())
+            }
             Self::Command => written.text().filter(|text| !text.contains('\0')).map(Json::from),
             Self::Integer { min, max } => {
                 let number = written.integer()?;
@@ -89,6 +96,7 @@ impl Kind {
                 "hosts with commas between them, such as \"registries,example.com,*.example.org:8443\""
                     .to_owned()
             }
+            Self::Accounts => "names of accounts with commas between them".to_owned(),
             Self::Command => "a command line as text".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Size { max } => format!(

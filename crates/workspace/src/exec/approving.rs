@@ -16,7 +16,7 @@ use super::clearance::{digest_of, repeats};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::ExecutionObserver;
 use super::refusal::{is_futile, refusal};
-use super::request::ExecutionRequest;
+use super::request::{ApprovalWait, ExecutionRequest};
 use super::runtime::ProxyRuntime;
 use super::waiting::WaitingRequest;
 use super::summary::is_directory_time;
@@ -33,8 +33,6 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct ApprovalTerms {
     /// How long there is to decide.
     pub expire: Duration,
-    /// Somebody waits in this process for the decision.
-    pub waits: bool,
     /// What becomes of what nobody decides in time.
     pub fallback: ApprovalFallback,
 }
@@ -127,7 +125,7 @@ impl ProxyRuntime<'_> {
             trial,
             untried: result.untried.clone().filter(|_| waits),
             request: waits.then(|| WaitingRequest::of(request, self.options)).flatten(),
-            waiter: self.options.approvals.waits.then(Waiter::own),
+            waiter: (request.wait_approval != ApprovalWait::None).then(Waiter::own),
             decision: None,
         };
         tx.set_approval(&approval)?;
@@ -140,7 +138,7 @@ impl ProxyRuntime<'_> {
     /// Why a request that was not tried cannot wait either.
     pub(super) fn cannot_wait(&self, request: &ExecutionRequest) -> Option<&'static str> {
         match &request.stdin {
-            _ if self.options.approvals.waits => None,
+            _ if request.wait_approval != ApprovalWait::None => None,
             Stdin::From(_) => Some("its standard input cannot be kept until somebody decides"),
             _ if request.terminal.is_some() => {
                 Some("it needs a terminal, which nobody has when it is approved later")
@@ -151,16 +149,19 @@ impl ProxyRuntime<'_> {
 
     /// Waits until somebody has decided about a request that is pending, and gives its final envelope; runs it where it was not tried. The
     /// envelope as it is where nobody decides for so long, or this process is asked to end.
-    pub fn await_approval(
+    pub(super) fn await_approval(
         &self,
         mut envelope: ExecutionEnvelope,
-        patience: Option<Duration>,
         observer: &mut dyn ExecutionObserver,
     ) -> ExecutionEnvelope {
-        let Some(id) = envelope.result.pending_approval().map(|approval| approval.id) else {
-            return envelope;
+        let Some(approval) = envelope.result.pending_approval() else { return envelope };
+        let id = approval.id;
+        let waits = observer.pending(approval);
+        let deadline = match envelope.request.wait_approval {
+            ApprovalWait::For(patience) if waits => Some(Instant::now() + patience),
+            ApprovalWait::Forever if waits => None,
+            _ => return envelope,
         };
-        let deadline = patience.map(|patience| Instant::now() + patience);
         loop {
             let found = self.answered(&id);
             match found {

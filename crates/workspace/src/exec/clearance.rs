@@ -321,6 +321,8 @@ fn digest(
         wait,
         keep,
         actor,
+        // Nor does how long somebody waits.
+        wait_approval: _,
         // How it is ended changes nothing of what it does.
         cancel: _,
     } = request;

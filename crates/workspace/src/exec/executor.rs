@@ -9,7 +9,7 @@ use offshoot_sandbox::{
     CacheMount, Ended, Limits, Observer, Program, ProxyPorts, Requests, Room, Running, Spec,
     Status, Stdin, Stream, Timeout, WrittenFile,
 };
-use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
+use offshoot_vault::{Approval, OutputWriter, STDERR, STDOUT, Vault};
 
 use super::envelope::ExecutionResult;
 use super::launch::{Launched, Wanted, launch};
@@ -30,6 +30,11 @@ pub trait ExecutionObserver {
     /// Its workspace is in use by somebody else; it waits as long as the request says.
     fn in_use(&mut self, workspace: &str, holder: &str) {
         let _ = (workspace, holder);
+    }
+    /// A person has to decide about it. Whether to wait for that, where the request wants it.
+    fn pending(&mut self, approval: &Approval) -> bool {
+        let _ = approval;
+        true
     }
     /// The command is about to run.
     fn started(&mut self, result: &ExecutionResult) {

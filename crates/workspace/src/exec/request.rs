@@ -61,6 +61,8 @@ pub struct ExecutionRequest {
     pub patch: bool,
     /// How long to wait for a workspace in which something else runs.
     pub wait: Option<Duration>,
+    /// How long to wait for a person, where one has to decide.
+    pub wait_approval: ApprovalWait,
     /// Keep a workspace that is made for it, even where nothing changes.
     pub keep: bool,
     /// Who asks.
@@ -145,6 +147,18 @@ impl ExecutionWorkspace {
             Self::Fork { .. } => None,
         }
     }
+}
+
+/// How long to wait for a person to decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ApprovalWait {
+    /// Not at all.
+    #[default]
+    None,
+    /// Until somebody decides, or it is too late to.
+    Forever,
+    /// So long at most.
+    For(Duration),
 }
 
 /// How long a command may take.

@@ -89,9 +89,13 @@ impl<'a> ProxyRuntime<'a> {
         request: ExecutionRequest,
         observer: &mut dyn ExecutionObserver,
     ) -> ExecutionEnvelope {
-        match self.clear(request) {
+        let envelope = match self.clear(request) {
             Ok(cleared) => self.run(cleared, observer),
             Err(refused) => *refused,
+        };
+        match envelope.result.state {
+            State::PendingApproval => self.await_approval(envelope, observer),
+            _ => envelope,
         }
     }
 

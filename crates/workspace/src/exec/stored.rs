@@ -11,7 +11,9 @@ use offshoot_store::Id;
 use offshoot_vault::Actor;
 use serde::{Deserialize, Serialize};
 
-use super::request::{CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace};
+use super::request::{
+    ApprovalWait, CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace,
+};
 
 /// A request in words: all of it but what it reads and who ends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +40,17 @@ pub struct StoredRequest {
     patch: bool,
     wait: Option<Duration>,
     keep: bool,
+    wait_approval: Awaited,
     actor: Actor,
+}
+
+/// How long to wait for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Awaited {
+    Not,
+    Forever,
+    For(Duration),
 }
 
 /// What to run.
@@ -87,6 +99,7 @@ impl StoredRequest {
             patch,
             wait,
             keep,
+            wait_approval,
             actor,
             cancel: _,
         } = request;
@@ -132,6 +145,11 @@ impl StoredRequest {
             patch: *patch,
             wait: *wait,
             keep: *keep,
+            wait_approval: match wait_approval {
+                ApprovalWait::None => Awaited::Not,
+                ApprovalWait::Forever => Awaited::Forever,
+                ApprovalWait::For(limit) => Awaited::For(*limit),
+            },
             actor: actor.clone(),
         }
     }
@@ -178,6 +196,11 @@ impl StoredRequest {
             patch: self.patch,
             wait: self.wait,
             keep: self.keep,
+            wait_approval: match self.wait_approval {
+                Awaited::Not => ApprovalWait::None,
+                Awaited::Forever => ApprovalWait::Forever,
+                Awaited::For(limit) => ApprovalWait::For(limit),
+            },
             actor: self.actor,
             cancel: None,
         })
