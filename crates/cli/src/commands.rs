@@ -1,5 +1,6 @@
 //! The commands: one file each, which the list here names.
 
+mod approvals;
 mod binding;
 mod cache;
 mod carry;
@@ -85,6 +86,8 @@ pub(crate) enum Command {
     /// Explain and test which commands may run
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Decide about commands that wait for a person
+    Approvals(approvals::ApprovalsArgs),
     /// List commands that ran
     Execs(execs::ExecsArgs),
     /// Print the output of a command
@@ -221,6 +224,10 @@ pub(crate) fn run(
         Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
             return exec::run(&args, context);
         }
+        Command::Approvals(args) => match approvals::run(&args, context)? {
+            Some(code) => return Ok(code),
+            None => Ok(()),
+        },
         Command::Review(args) => review::run(&args, context),
         Command::Run(args) => return run::run(&args, context),
         Command::Diff(args) => diff::run(&args, context),

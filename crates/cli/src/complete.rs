@@ -90,6 +90,18 @@ pub(crate) fn left() -> ArgValueCandidates {
     })
 }
 
+/// Approvals that wait, by the start of their ids.
+pub(crate) fn approvals() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| {
+            let found = vault.approvals().ok()?.into_iter();
+            let pending = found.filter(|approval| approval.state.is_pending());
+            let shown = |id: String, command: String| plain(id).help(Some(command.into()));
+            Some(pending.map(|one| shown(one.id.short(), one.command)).collect())
+        })
+    })
+}
+
 /// Commands that run, by the start of their ids.
 pub(crate) fn running() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {

@@ -14,6 +14,7 @@ mod pager;
 mod progress;
 mod render;
 mod review;
+mod screen;
 mod terminal;
 mod words;
 mod worker;

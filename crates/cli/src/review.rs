@@ -5,7 +5,6 @@
 
 mod drive;
 mod editor;
-mod keys;
 mod screen;
 mod show;
 mod walk;

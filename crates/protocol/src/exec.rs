@@ -486,6 +486,11 @@ pub enum ExecEventDoc {
         /// What.
         data: Text,
     },
+    /// A person has to decide about it, and that is waited for.
+    Pending {
+        /// The id of the approval, which is that of the exec.
+        approval: String,
+    },
     /// It is over.
     Finished {
         /// All about it.

@@ -15,22 +15,25 @@ mod setup;
 mod summary;
 mod writer;
 
-use offshoot_protocol::Network;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
+use offshoot_engine::approval::Approval;
 use offshoot_engine::exec::{
     CommandLine, ExecutionRequest, ExecutionResult, ExecutionTimeout, ProxyRuntime, RuntimeOptions,
+    refusal,
 };
-use offshoot_engine::policy::judge;
+use offshoot_engine::policy::{Verdict, judge};
 use offshoot_engine::vault::Vault;
+use offshoot_protocol::{ExitCode, Network};
 
 use self::answer::Answer;
 pub(crate) use self::ask::{Ask, Input};
 use self::closing::Closing;
 pub(crate) use self::form::Form;
-pub(crate) use self::options::{Options, timeout};
+pub(crate) use self::options::{Options, patience, timeout};
 use self::setup::{Found, OpenProject};
+use crate::commands::approvals;
 use crate::commands::vault::maintain;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -121,6 +124,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         patch: args.diff,
         record: true,
         raw: args.raw,
+        asks_person: false,
     };
     perform(&mut ask, form, context)
 }
@@ -145,7 +149,14 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let (opened, asked_for, folder) =
         (&place.vault, request.place.clone(), place.folder.as_deref());
     let mut ready = || context.engine.make_ready(&opened.vault, &opened.name, &asked_for, folder);
-    let mut live = answer.live(ask, context, &mut ready)?;
+    let mut decide = |approval: &Approval| {
+        context.engine.notify_of(approval, &opened.name);
+        match ask.asks_person {
+            true => approvals::ask(context, &opened.vault, approval),
+            false => Ok(true),
+        }
+    };
+    let mut live = answer.live(ask, context, (&mut ready, &mut decide))?;
     let envelope = runtime.exec(request, &mut live);
     let was_ended = envelope.result.timed_out || envelope.result.interrupted;
     let (written, told) = live.end(was_ended, options.signals.as_ref());
@@ -179,6 +190,11 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     code
 }
 
+/// Whether anything can come of a command that policy says this about.
+fn may_become(verdict: &Verdict) -> bool {
+    verdict.decision.runs() || refusal(verdict).code() == ExitCode::PendingApproval
+}
+
 /// What a command changed, for people.
 fn changes<'r>(
     context: &Context,
@@ -203,6 +219,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
     let project = found.project()?;
     let rules = context.engine.rules(project.as_deref(), &ask.options.policy)?;
     network::settle(ask, context, &rules, project.as_deref(), form)?;
+    ask.asks_person = ask.options.wait_approval.is_none() && network::asks(context, form);
     let ask = &*ask;
     let (place, request) = match found {
         Found::Vault(place) => {
@@ -216,7 +233,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
                 &ask.command,
                 &ask.question(context).context(&project, Vec::new())?,
             );
-            if !verdict.decision.runs() {
+            if !may_become(&verdict) {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)?));
             }
             let place = setup::adopt(context, &project, answer.watch(ask, context)?)?;

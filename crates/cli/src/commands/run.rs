@@ -67,6 +67,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         patch: false,
         record: !args.no_record,
         raw: false,
+        asks_person: false,
     };
     exec::perform(&mut ask, if json { Form::Json } else { Form::Person }, context)
 }

@@ -3,7 +3,6 @@
 use offshoot_engine::change::{Change, ChangeKind};
 use offshoot_engine::review::{Decision, FoldedReview, Group, Item, Tally, decide_all};
 
-use super::keys::Key;
 use super::show::{group_lines, matches, piece_lines};
 
 /// A walk through changes.

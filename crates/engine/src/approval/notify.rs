@@ -2,22 +2,24 @@
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use offshoot_vault::Approval;
 use offshoot_workspace::wire;
 
 use crate::offshoot::Offshoot;
 
-/// How long the program has.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How often to look whether it has ended.
-const LOOK: Duration = Duration::from_millis(20);
+/// Runs the line in a group of its own and ends all of that when the line has ended, or after ten seconds: whoever started it may have
+/// ended long before.
+const WATCHED: &str = r#"group=$$; (sleep 10; kill -9 -- "-$group") & sh -c "$1"; kill -9 -- "-$group""#;
+
+/// A longer command is cut: what is told has to fit into a pipe that nobody reads.
+const LONGEST: usize = 8 << 10;
 
 impl Offshoot {
-    /// Starts the command that `approvals.notify` names, with the approval on its standard input. Nobody waits for it, and it is killed after ten seconds.
+    /// Starts the command that `approvals.notify` names, with the approval as JSON on its standard input. Nobody waits for it, and it
+    /// is killed after ten seconds.
     ///
     /// ```
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
@@ -32,34 +34,24 @@ impl Offshoot {
         if line.trim().is_empty() {
             return;
         }
-        let text = serde_json::to_vec(&wire::approval(approval)).unwrap_or_default();
+        let mut told = wire::approval(approval);
+        for text in [&mut told.command, &mut told.reason] {
+            if let Some((at, _)) = text.char_indices().nth(LONGEST) {
+                text.truncate(at);
+            }
+        }
+        let told = serde_json::to_vec(&told).unwrap_or_default();
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", line]).env_clear().envs(self.options().environment.iter().cloned());
+        command.args(["-c", WATCHED, "sh", line]).env_clear();
+        command.envs(self.options().environment.iter().cloned());
         command.env("OFFSHOOT_APPROVAL", approval.id.to_string()).env("OFFSHOOT_VAULT", vault);
-        // A group of its own, so that all of it can be ended, and a terminal's signals are not for it.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         // What cannot be told stays in the list of approvals.
-        let Ok(child) = command.spawn() else { return };
-        let told = thread::Builder::new().name("offshoot-notify".to_owned());
-        let _untold = told.spawn(move || see_off(child, &text)).is_err();
-    }
-}
-
-/// Gives the program its input and sees to it that it ends.
-fn see_off(mut child: Child, text: &[u8]) {
-    let deadline = Instant::now() + PATIENCE;
-    if let Some(mut stdin) = child.stdin.take() {
-        // One that does not read is none of our business; a pipe holds more than this.
-        let _unread = stdin.write_all(text).is_err();
-    }
-    while Instant::now() < deadline {
-        match child.try_wait() {
-            Ok(None) => thread::sleep(LOOK),
-            _ => return,
+        let Ok(mut child) = command.spawn() else { return };
+        if let Some(mut stdin) = child.stdin.take() {
+            let _unread = stdin.write_all(&told).is_err();
         }
+        let thread = thread::Builder::new().name("offshoot-notify".to_owned());
+        let _unreaped = thread.spawn(move || child.wait()).is_err();
     }
-    if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
-        let _gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    let _reaped = child.wait().is_err();
 }

@@ -117,7 +117,7 @@ impl ProxyRuntime<'_> {
             created_ms,
             expires_ms: created_ms.saturating_add(expire),
             command: request.command.display(),
-            reason: verdict.map(|verdict| verdict.reason.clone()).unwrap_or_default(),
+            reason: verdict.map(|verdict| verdict.reason.to_string()).unwrap_or_default(),
             asked_by: request.actor.clone(),
             digest: pending.digest.to_string(),
             repeats: pending.repeats.clone(),

@@ -31,7 +31,7 @@ impl ProxyRuntime<'_> {
         folders: &[PathBuf],
         sight: &Sight,
     ) -> DiscardedFiles {
-        let Execution { request, result } = execution;
+        let Execution { request, result, .. } = execution;
         let (Some(in_force), Some(project)) = (&result.in_force, &result.mountpoint) else {
             return DiscardedFiles::default();
         };

@@ -46,7 +46,7 @@ impl ProxyRuntime<'_> {
         find: impl FnOnce(&Search<'_>) -> Option<String>,
     ) -> Option<String> {
         let home = self.options.viewer.home.as_ref().and_then(|home| home.canonicalize().ok());
-        let Execution { request, result } = execution;
+        let Execution { request, result, .. } = execution;
         find(&Search { request, result, sight, home: home.as_deref(), folders })
     }
 }

@@ -11,7 +11,7 @@ use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Hint
 use super::ask::Ask;
 use super::closing::{Closing, has_run};
 use super::form::{Form, print_event};
-use super::live::{Live, Printed, Written};
+use super::live::{Decide, Live, Printed, Ready, Written};
 use super::writer::is_ready;
 use super::{refused, summary};
 use crate::context::Context;
@@ -35,12 +35,12 @@ impl Answer {
         self,
         ask: &Ask<'_>,
         context: &Context,
-        ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
+        (ready, decide): (Ready<'a>, Decide<'a>),
     ) -> Result<Live<'a>> {
         let silent = !self.form.is_text() || context.output.is_quiet();
         let offline = ask.net == Network::None && ask.may_reach && !ask.asked;
         let told = (offline, ask.shell, ask.raw);
-        Live::new(self.form, context.config().ui.progress, silent, told, ready).map_err(|error| {
+        Live::new(self.form, context.config().ui.progress, silent, told, (ready, decide)).map_err(|error| {
             CliError::new(ExitCode::Failure, format!("cannot pass output on: {error}"))
         })
     }

@@ -46,6 +46,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) record: bool,
     /// Whether what it prints reaches a terminal as it is.
     pub(crate) raw: bool,
+    /// There is somebody at the terminal to decide about it.
+    pub(crate) asks_person: bool,
 }
 
 /// What a command reads.

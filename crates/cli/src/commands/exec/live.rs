@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use offshoot_engine::approval::Approval;
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecutionObserver, ExecutionResult, Room, Signals, Stream};
 use offshoot_engine::text::{Passes, TerminalText};
@@ -44,10 +45,15 @@ pub(super) enum Printed {
     Unfinished,
 }
 
+/// Does what has to be in place before a command that may run.
+pub(super) type Ready<'a> = &'a mut dyn FnMut() -> Result<(), ServiceError>;
+/// Tells somebody that they have to decide about a command; whether to wait for that.
+pub(super) type Decide<'a> = &'a mut dyn FnMut(&Approval) -> crate::error::Result<bool>;
+
 /// Prints what happens as it happens.
 pub(super) struct Live<'a> {
-    /// Does what has to be in place before a command that may run.
-    ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
+    ready: Ready<'a>,
+    decide: Decide<'a>,
     form: Form,
     progress: When,
     silent: bool,
@@ -76,7 +82,7 @@ impl<'a> Live<'a> {
         progress: When,
         silent: bool,
         (offline, shell, raw_output): (bool, bool, bool),
-        ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
+        (ready, decide): (Ready<'a>, Decide<'a>),
     ) -> Result<Self, std::io::Error> {
         let (terminal, raw, printed) = (false, None, Printed::Lines);
         let at_terminal = [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()];
@@ -85,6 +91,7 @@ impl<'a> Live<'a> {
         });
         Ok(Self {
             ready,
+            decide,
             form,
             progress,
             silent,
@@ -153,6 +160,22 @@ fn welcome(workspace: &str, vault: &str) -> String {
 impl ExecutionObserver for Live<'_> {
     fn allowed(&mut self) -> Result<(), ServiceError> {
         (self.ready)()
+    }
+
+    fn pending(&mut self, approval: &Approval) -> bool {
+        let _later = self.catch_up();
+        drop(self.sealing.take());
+        if self.form == Form::Stream {
+            let approval = approval.id.to_string();
+            self.event(Stream::Stdout, &ExecEventDoc::Pending { approval }, 0);
+        }
+        match (self.decide)(approval) {
+            Ok(waits) => waits,
+            Err(error) => {
+                output::report_error(&error, false);
+                false
+            }
+        }
     }
 
     fn in_use(&mut self, workspace: &str, holder: &str) {

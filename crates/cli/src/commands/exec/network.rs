@@ -104,7 +104,7 @@ fn named(verdict: &Verdict, project: Option<&Path>) -> Vec<String> {
 }
 
 /// Whether there is somebody to ask: at a terminal, and not a program that watches one.
-fn asks(context: &Context, form: Form) -> bool {
+pub(super) fn asks(context: &Context, form: Form) -> bool {
     let attended = terminal::is_attended() && std::io::stderr().is_terminal();
     let unattended = std::env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
     attended && form.is_text() && !context.output.is_quiet() && !unattended

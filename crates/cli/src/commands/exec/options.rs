@@ -63,6 +63,9 @@ pub(crate) struct Options {
     /// Wait until the workspace is free, at most for TIME
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
     pub(super) wait: Option<Duration>,
+    /// Wait for a person where one has to approve the command, at most for TIME; then print the final answer
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
+    pub(super) wait_approval: Option<Duration>,
     /// Add rules for this command, which can only restrict it: a TOML or Rego file
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Vec<PathBuf>,
@@ -102,6 +105,7 @@ impl Options {
         as_usual
             && !limited
             && self.wait.is_none()
+            && self.wait_approval.is_none()
             && self.driver.is_none()
             && !self.verify
             && !self.no_cache
@@ -152,6 +156,11 @@ fn memory(text: &str) -> Result<u64, String> {
 fn processor_time(text: &str) -> Result<Duration, String> {
     let time = duration(text).filter(|time| !time.is_zero());
     time.ok_or_else(|| "expected a duration such as 60s".to_owned())
+}
+
+/// How long somebody waits.
+pub(crate) fn patience(text: &str) -> Result<Duration, String> {
+    wait(text)
 }
 
 fn wait(text: &str) -> Result<Duration, String> {

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use offshoot_engine::exec;
-use offshoot_engine::exec::{Command, ExecutionRequest, ExecutionWorkspace, Terminal};
+use offshoot_engine::exec::{ApprovalWait, Command, ExecutionRequest, ExecutionWorkspace, Terminal};
 use offshoot_protocol::ExitCode;
 use rustix::fs::FileType;
 
@@ -56,6 +56,12 @@ pub(super) fn build(
     if let Some(limit) = options.wait {
         command = command.wait(limit);
     }
+    command = command.wait_approval(match options.wait_approval {
+        Some(limit) => ApprovalWait::For(limit),
+        // They answer, or say that they will later.
+        None if ask.asks_person => ApprovalWait::Forever,
+        None => ApprovalWait::None,
+    });
     if let Some(driver) = options.driver {
         command = command.driver(driver);
     }

@@ -1,0 +1,255 @@
+//! `offshoot approvals`: commands that wait for a person.
+
+mod decide;
+mod inbox;
+mod outcome;
+mod show;
+
+use clap::{Args, Subcommand};
+use offshoot_engine::approval::{Approval, ApprovalScope, ApprovalService, ApprovalState};
+use offshoot_engine::wire;
+use offshoot_protocol::{ApprovalListDoc, Hint};
+
+use crate::complete;
+use crate::context::{Context, OpenVault};
+use crate::error::Result;
+use crate::invocation::next;
+use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint, table};
+use crate::terminal;
+
+pub(crate) use self::decide::ask;
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot approvals                           decide one by one, in a terminal
+  offshoot approvals list --json               what waits, for programs
+  offshoot approvals show 01k9x2m4             what it does: diff, output, exit code
+  offshoot approvals approve 01k9x2m4          make it real
+  offshoot approvals approve 01k9x2m4 --always let this command run from now on
+  offshoot approvals deny 01k9x2m4 -m 'keep the logs'
+  offshoot approvals wait 01k9x2m4             wait for the decision, print the envelope
+
+A command that policy leaves to a person is tried first, in the workspace's state and without
+the network. Approving moves the workspace to the result; nothing runs a second time. What
+cannot be tried (it uses the network, or runs without walls) waits, and approving runs it.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(crate) struct ApprovalsArgs {
+    #[command(subcommand)]
+    command: Option<ApprovalsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+enum ApprovalsCommand {
+    /// List commands that wait for a person
+    #[command(after_help = "Examples:\n  offshoot approvals list\n  offshoot approvals list --all --json")]
+    List(ListArgs),
+    /// Show what a command does: diff, output, exit code
+    #[command(after_help = "Examples:\n  offshoot approvals show 01k9x2m4")]
+    Show(ShowArgs),
+    /// Approve commands: what was tried becomes real, what was not runs
+    #[command(
+        after_help = "Examples:\n  offshoot approvals approve 01k9x2m4\n  offshoot approvals approve --all -w fix\n  offshoot approvals approve 01k9x2m4 --session"
+    )]
+    Approve(ApproveArgs),
+    /// Deny commands: nothing of them becomes real
+    #[command(
+        after_help = "Examples:\n  offshoot approvals deny 01k9x2m4 -m 'use the staging server'\n  offshoot approvals deny --all"
+    )]
+    Deny(DenyArgs),
+    /// Wait until somebody has decided about a command, and print its envelope
+    #[command(
+        after_help = "Examples:\n  offshoot approvals wait 01k9x2m4 --json\n  offshoot approvals wait 01k9x2m4 --timeout 10m"
+    )]
+    Wait(WaitArgs),
+}
+
+#[derive(Debug, Args)]
+struct ListArgs {
+    /// List those that were decided as well
+    #[arg(short, long)]
+    all: bool,
+}
+
+#[derive(Debug, Args)]
+struct ShowArgs {
+    /// Approval: the start of its id
+    #[arg(value_name = "ID", add = complete::approvals())]
+    id: String,
+}
+
+#[derive(Debug, Args)]
+struct ApproveArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Say why
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+    /// Approve the same command of the same agent's session from now on, until the approval would expire
+    #[arg(long, conflicts_with = "always")]
+    session: bool,
+    /// Add the smallest rule that allows the command to your policy
+    #[arg(long)]
+    always: bool,
+    /// Do not ask before adding the rule
+    #[arg(short, long, requires = "always")]
+    yes: bool,
+}
+
+#[derive(Debug, Args)]
+struct DenyArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Say why; whoever asked is told
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// Approvals: the starts of their ids
+    #[arg(value_name = "ID", required_unless_present = "all", add = complete::approvals())]
+    ids: Vec<String>,
+    /// All that wait; with -w, those of that workspace
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+}
+
+#[derive(Debug, Args)]
+struct WaitArgs {
+    /// Approval: the start of its id
+    #[arg(value_name = "ID", add = complete::approvals())]
+    id: String,
+    /// Give up after this time, such as 30s
+    #[arg(long, value_name = "TIME", value_parser = super::exec::patience)]
+    timeout: Option<std::time::Duration>,
+}
+
+impl ApproveArgs {
+    fn scope(&self) -> ApprovalScope {
+        match (self.session, self.always) {
+            (true, _) => ApprovalScope::Session,
+            (_, true) => ApprovalScope::Always,
+            _ => ApprovalScope::Once,
+        }
+    }
+}
+
+/// The exit code is that of a command that approving ran, or of what was waited for.
+pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Result<Option<u8>> {
+    let opened = context.vault()?;
+    let service = context.engine.approvals(&opened.vault);
+    // What nobody decided in time is not there to be decided.
+    service.expire()?;
+    match &args.command {
+        None if terminal::is_attended() && !context.output.is_json() => {
+            inbox::run(context, &opened, &service).map(|()| None)
+        }
+        None => list(false, context, &opened, &service).map(|()| None),
+        Some(ApprovalsCommand::List(args)) => {
+            list(args.all, context, &opened, &service).map(|()| None)
+        }
+        Some(ApprovalsCommand::Show(args)) => {
+            show::run(&args.id, context, &opened, &service).map(|()| None)
+        }
+        Some(ApprovalsCommand::Approve(args)) => {
+            let found = chosen(&args.which, context, &opened, &service)?;
+            decide::approve(args, context, &opened, &found)
+        }
+        Some(ApprovalsCommand::Deny(args)) => {
+            let found = chosen(&args.which, context, &opened, &service)?;
+            decide::deny(args, context, &service, &found).map(|()| None)
+        }
+        Some(ApprovalsCommand::Wait(args)) => {
+            show::wait(&args.id, args.timeout, context, &opened, &service)
+        }
+    }
+}
+
+/// Those that still wait, of the workspace that was named.
+fn pending(
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+) -> Result<Vec<Approval>> {
+    let mut found = service.list()?;
+    found.retain(|approval| approval.state.is_pending());
+    if let Some(name) = context.workspace_name() {
+        let named = opened.vault.workspace_named(name)?.map(|workspace| workspace.id);
+        found.retain(|approval| named.is_some() && approval.workspace == named);
+    }
+    Ok(found)
+}
+
+fn chosen(
+    which: &Which,
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+) -> Result<Vec<Approval>> {
+    if which.all {
+        return pending(context, opened, service);
+    }
+    // All are found before anything is done about one.
+    Ok(which.ids.iter().map(|id| service.find(id)).collect::<std::result::Result<_, _>>()?)
+}
+
+const COLUMNS: &[&str] = &["ID", "STATE", "WORKSPACE", "ASKED", "BY", "TRIAL", "COMMAND"];
+
+fn list(
+    all: bool,
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+) -> Result<()> {
+    let found = match all {
+        true => service.list()?,
+        false => pending(context, opened, service)?,
+    };
+    let workspaces = opened.vault.workspaces()?;
+    let approvals: Vec<_> =
+        found.iter().map(|one| wire::listed_approval(one, &workspaces)).collect();
+    context.output.data(ApprovalListDoc { approvals: approvals.clone() }, |_| {
+        if found.is_empty() {
+            return "nothing waits for an approval\n".to_owned();
+        }
+        let rows = found.iter().zip(&approvals).map(|(one, item)| {
+            let by = item.approval.asked_by.agent.as_ref().unwrap_or(&one.asked_by.user);
+            vec![
+                paint(DIM, &one.id.short()),
+                state(one.state),
+                item.workspace.as_deref().map(|name| paint(NAME, name)).unwrap_or_default(),
+                render::age(one.created_ms),
+                render::line(by),
+                trial(one),
+                render::line(&one.command),
+            ]
+        });
+        let next = format!(
+            "see: {}   approve: {}   deny: {}\n",
+            next(Hint::command("offshoot approvals show ID")),
+            next(Hint::command("offshoot approvals approve ID")),
+            next(Hint::command("offshoot approvals deny ID"))
+        );
+        format!("{}{}", table(COLUMNS, rows.collect()), paint(DIM, &next))
+    })
+}
+
+fn trial(approval: &Approval) -> String {
+    match (approval.trial, approval.base) {
+        (None, _) => paint(WARN, "not tried"),
+        (trial, base) if trial == base => "no changes".to_owned(),
+        _ => "changes".to_owned(),
+    }
+}
+
+fn state(state: ApprovalState) -> String {
+    let style = match state {
+        ApprovalState::Pending | ApprovalState::Granted | ApprovalState::Running => WARN,
+        ApprovalState::Approved => GOOD,
+        ApprovalState::Denied | ApprovalState::Expired | ApprovalState::Gone => BAD,
+    };
+    paint(style, state.as_str())
+}

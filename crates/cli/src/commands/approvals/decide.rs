@@ -1,0 +1,236 @@
+//! Approving and denying.
+
+use std::io::{BufRead, Write};
+
+use offshoot_engine::approval::{
+    Approval, ApprovalScope, ApprovalService, ApprovedWork, Approving, is_awaited,
+};
+use offshoot_engine::exec::{ExecutionObserver, Signals, Stream};
+use offshoot_engine::text::{Passes, TerminalText};
+use offshoot_engine::vault::Vault;
+use offshoot_engine::wire;
+use offshoot_protocol::{ApprovalDecidedDoc, ApprovalOutcomeDoc, ExitCode};
+
+use super::outcome;
+use super::{ApproveArgs, DenyArgs};
+use crate::context::{Context, OpenVault};
+use crate::error::{CliError, Result};
+use crate::output;
+use crate::render::{self, DIM, paint};
+use crate::terminal;
+
+/// Approves of all that were named; the exit code is that of the last command that this ran.
+pub(super) fn approve(
+    args: &ApproveArgs,
+    context: &Context,
+    opened: &OpenVault,
+    approvals: &[Approval],
+) -> Result<Option<u8>> {
+    let how = Approving { reason: args.message.clone(), scope: args.scope() };
+    let (mut decided, mut code) = (Vec::new(), None);
+    for approval in approvals {
+        let rule = match args.always {
+            true => Some(agreed_rule(args.yes, context, &opened.vault, approval)?),
+            false => None,
+        };
+        let outcome = carry_out(context, opened, approval, &how, rule)?;
+        if let Some(exec) = &outcome.exec {
+            code = Some(exec.result.outcome().exit_code(None));
+        }
+        decided.push(outcome);
+    }
+    answer(context, decided)?;
+    Ok(code)
+}
+
+pub(super) fn deny(
+    args: &DenyArgs,
+    context: &Context,
+    service: &ApprovalService<'_>,
+    approvals: &[Approval],
+) -> Result<()> {
+    let mut decided = Vec::new();
+    for approval in approvals {
+        let denied = service.deny(approval, args.message.as_deref())?;
+        decided.push(without_effect(&denied));
+    }
+    answer(context, decided)
+}
+
+fn answer(context: &Context, decided: Vec<ApprovalOutcomeDoc>) -> Result<()> {
+    if decided.is_empty() {
+        context.output.note("nothing waits for an approval");
+    }
+    context.output.done(ApprovalDecidedDoc { decided }, |answer| {
+        answer.decided.iter().map(outcome::text).collect()
+    })
+}
+
+pub(super) fn without_effect(approval: &Approval) -> ApprovalOutcomeDoc {
+    ApprovalOutcomeDoc {
+        approval: wire::approval(approval),
+        workspace: None,
+        merged: false,
+        checkpoint: None,
+        changed_files: Vec::new(),
+        exec: None,
+        rule: None,
+    }
+}
+
+/// Approves of one, and runs it where it was not tried and nobody waits for it.
+pub(super) fn carry_out(
+    context: &Context,
+    opened: &OpenVault,
+    approval: &Approval,
+    how: &Approving,
+    rule: Option<String>,
+) -> Result<ApprovalOutcomeDoc> {
+    let service = context.engine.approvals(&opened.vault);
+    let mut outcome = match service.approve(approval, how)? {
+        ApprovedWork::Done(applied) => wire::applied_trial(&applied),
+        ApprovedWork::Granted(granted) if is_awaited(&granted) => without_effect(&granted),
+        ApprovedWork::Granted(granted) => {
+            let signals = Signals::take_over()
+                .map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
+            let place = (&opened.vault, opened.name.as_str());
+            let mut passing = Passing::new(!context.output.is_json());
+            let ran = context.engine.run_granted(place, &granted, Some(signals), &mut passing)?;
+            let now = opened.vault.approval(&granted.id)?.unwrap_or(*granted);
+            let envelope = wire::envelope(&ran);
+            ApprovalOutcomeDoc {
+                workspace: envelope.result.workspace.clone(),
+                checkpoint: envelope.result.checkpoint.clone(),
+                changed_files: envelope.result.changed_files.clone(),
+                exec: Some(Box::new(envelope)),
+                ..without_effect(&now)
+            }
+        }
+    };
+    if let Some(rule) = rule {
+        context.engine.add_user_rule(&rule)?;
+        outcome.rule = Some(rule);
+    }
+    Ok(outcome)
+}
+
+/// The rule that lets a command run from now on, which somebody has seen.
+pub(super) fn agreed_rule(
+    yes: bool,
+    context: &Context,
+    vault: &Vault,
+    approval: &Approval,
+) -> Result<String> {
+    let rule = context.engine.smallest_rule(vault, &approval.id)?;
+    let Some(rule) = rule else {
+        let message = format!("no rule of yours can allow {}", render::line(&approval.command));
+        return Err(CliError::new(ExitCode::Conflict, message)
+            .hint("approve it once, without --always: nothing was changed"));
+    };
+    let file = context.engine.user_rule_file();
+    output::eprint(&format!("{}\n", paint(DIM, "this rule lets it run from now on:")));
+    output::eprint(&render::rule_to_add(&rule, file.as_deref()));
+    if yes {
+        return Ok(rule);
+    }
+    if !terminal::is_attended() {
+        return Err(CliError::usage("adding a rule needs your word for it")
+            .hint("add --yes; nothing was changed"));
+    }
+    output::eprint("Add it? [y/N] ");
+    match typed().as_str() {
+        "y" | "yes" => Ok(rule),
+        _ => Err(CliError::new(ExitCode::Interrupted, "nothing was approved, and no rule was added")),
+    }
+}
+
+/// What somebody types, in small letters.
+fn typed() -> String {
+    drop(std::io::stderr().flush());
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    match read {
+        Ok(_) => answer.trim().to_lowercase(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Asks the person at the terminal about a command that needs their approval; whether it was decided.
+pub(crate) fn ask(context: &Context, vault: &Vault, approval: &Approval) -> Result<bool> {
+    let patch = match (approval.base, approval.trial) {
+        (Some(base), Some(trial)) if base != trial => {
+            let (base, trial) = (vault.snapshot(&base)?, vault.snapshot(&trial)?);
+            let service = context.engine.changes(vault);
+            let summary = service.between(&base.root, &trial.root, false)?;
+            let mut patch = Vec::new();
+            service.patch(&summary.changes, offshoot_engine::diff::BinaryForm::Named, &mut patch)?;
+            patch
+        }
+        _ => Vec::new(),
+    };
+    let what = render::line(&approval.command);
+    output::eprint(&format!("{what} needs your approval: {}\n", render::line(&approval.reason)));
+    let (question, shown) = match (&approval.untried, patch.is_empty()) {
+        (Some(why), _) => (format!("It was not tried: {}. Run it?", render::line(why)), false),
+        (None, true) => ("It was tried and changed nothing. Approve it?".to_owned(), false),
+        (None, false) => ("It was tried. Make these changes real?".to_owned(), true),
+    };
+    if shown {
+        output::eprint(&render::patch::coloured(&patch));
+    }
+    loop {
+        output::eprint(&format!("{question} [y/n/always/later] "));
+        let how = |scope| Approving { reason: None, scope };
+        let service = context.engine.approvals(vault);
+        match typed().as_str() {
+            "y" | "yes" => {
+                service.approve(approval, &how(ApprovalScope::Once))?;
+                return Ok(true);
+            }
+            "always" => {
+                let rule = agreed_rule(true, context, vault, approval)?;
+                service.approve(approval, &how(ApprovalScope::Always))?;
+                context.engine.add_user_rule(&rule)?;
+                return Ok(true);
+            }
+            "n" | "no" => {
+                service.deny(approval, None)?;
+                return Ok(true);
+            }
+            // The end of what can be typed is no answer.
+            "" | "l" | "later" => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// Passes on what a command prints.
+struct Passing {
+    /// What makes output harmless, by stream, where that leads to a terminal.
+    harmless: [Option<TerminalText>; 2],
+    shows: bool,
+}
+
+impl Passing {
+    fn new(shows: bool) -> Self {
+        use std::io::IsTerminal;
+        let terminals = [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()];
+        let harmless = terminals.map(|is| is.then(|| TerminalText::new(Passes::Line)));
+        Self { harmless, shows }
+    }
+}
+
+impl ExecutionObserver for Passing {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+        if !self.shows {
+            return;
+        }
+        let shown = self.harmless[stream as usize].as_mut().map(|text| text.push(bytes));
+        let bytes = shown.unwrap_or_else(|| bytes.to_vec());
+        match stream {
+            // Who closed it reads nothing more.
+            Stream::Stdout => drop(output::print_bytes(&bytes)),
+            Stream::Stderr => output::eprint_bytes(&bytes),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What came of deciding, in words.
+
+use offshoot_protocol::{ApprovalOutcomeDoc, ApprovalState, Hint};
+
+use crate::invocation::next_in;
+use crate::render::{self, DIM, NAME, paint};
+
+/// One line or two about an approval that was decided.
+pub(super) fn text(outcome: &ApprovalOutcomeDoc) -> String {
+    let approval = &outcome.approval;
+    let command = render::line(&approval.command);
+    let mut text = match approval.state {
+        ApprovalState::Approved if outcome.exec.is_some() => format!("ran {command}"),
+        ApprovalState::Approved => {
+            let workspace = outcome.workspace.as_deref().unwrap_or_default();
+            let changed = render::changes(outcome.changed_files.len() as u64);
+            let how = if outcome.merged { "merged into" } else { "in" };
+            format!("approved: {command}: {changed} {how} {}", paint(NAME, workspace))
+        }
+        ApprovalState::Granted => format!("approved: {command}: whoever waits for it runs it"),
+        state => format!("{state}: {command}"),
+    };
+    text.push('\n');
+    if let Some(rule) = &outcome.rule {
+        text.push_str(&format!("{}\n{}", paint(DIM, "added to your policy:"), render::lines(rule, "  ")));
+    }
+    if let Some(workspace) = outcome.workspace.as_ref().filter(|_| !outcome.changed_files.is_empty()) {
+        let undo = next_in(Hint::command("offshoot undo"), workspace);
+        text.push_str(&format!("{}\n", paint(DIM, &format!("undo: {undo}"))));
+    }
+    text
+}

@@ -1,0 +1,191 @@
+//! One approval, for whoever has to decide.
+
+use std::time::{Duration, Instant};
+
+use offshoot_engine::approval::{Approval, ApprovalService, is_awaited};
+use offshoot_engine::exec::ExecService;
+use offshoot_engine::wire;
+use offshoot_protocol::{ApprovalShowDoc, ExecEnvelopeDoc, ExitCode, Hint, Text};
+
+use crate::context::{Context, OpenVault};
+use crate::error::{CliError, Result};
+use crate::invocation::next;
+use crate::output::{finish_write, print_json};
+use crate::render::patch::coloured;
+use crate::render::{self, BAD, DIM, NAME, WARN, fields, paint};
+
+/// At most so much of an output is shown to people.
+const SHOWN_OUTPUT: usize = 4_000;
+/// How often to look whether somebody has decided.
+const LOOK: Duration = Duration::from_millis(100);
+
+pub(super) fn run(
+    id: &str,
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+) -> Result<()> {
+    let approval = service.find(id)?;
+    let patch = patch(context, opened, &approval)?;
+    let exec = envelope(opened, &approval)?;
+    let item = wire::listed_approval(&approval, &opened.vault.workspaces()?);
+    let shown = ApprovalShowDoc { item, exec, patch: patch.as_deref().map(Text::new) };
+    context.output.data(shown, |shown| {
+        let mut text = details(&approval, shown.item.workspace.as_deref(), shown.exec.as_ref());
+        text.push_str(&printed(shown.exec.as_ref()));
+        text.push_str(&coloured(patch.as_deref().unwrap_or_default()));
+        if approval.state.is_pending() {
+            let id = approval.id.short();
+            let approve = next(Hint::command("offshoot approvals approve").arg(&id));
+            let deny = next(Hint::command("offshoot approvals deny").arg(&id));
+            text.push_str(&paint(DIM, &format!("approve: {approve}   deny: {deny}")));
+            text.push('\n');
+        }
+        text
+    })
+}
+
+/// What the trial would change, as a patch.
+pub(super) fn patch(
+    context: &Context,
+    opened: &OpenVault,
+    approval: &Approval,
+) -> Result<Option<Vec<u8>>> {
+    let (Some(base), Some(trial)) = (approval.base, approval.trial) else { return Ok(None) };
+    let vault = &opened.vault;
+    // What was decided long ago may have been collected.
+    let (Ok(base), Ok(trial)) = (vault.snapshot(&base), vault.snapshot(&trial)) else {
+        return Ok(None);
+    };
+    let service = context.engine.changes(vault);
+    let Ok(summary) = service.between(&base.root, &trial.root, false) else { return Ok(None) };
+    let mut patch = Vec::new();
+    service.patch(&summary.changes, offshoot_engine::diff::BinaryForm::Named, &mut patch)?;
+    Ok(Some(patch))
+}
+
+pub(super) fn envelope(opened: &OpenVault, approval: &Approval) -> Result<Option<ExecEnvelopeDoc>> {
+    let Some(record) = opened.vault.exec(&approval.id)? else { return Ok(None) };
+    let (stdout, stderr) = ExecService::new(&opened.vault).output(&approval.id)?;
+    Ok(wire::recorded_envelope(&record, (&stdout, &stderr)))
+}
+
+/// What there is to know before one decides.
+pub(super) fn details(
+    approval: &Approval,
+    workspace: Option<&str>,
+    exec: Option<&ExecEnvelopeDoc>,
+) -> String {
+    let row = |name: &str, value: String| vec![paint(DIM, name), value];
+    let by = &approval.asked_by;
+    let agent = by.agent.as_ref().map(|agent| format!(" for {agent}")).unwrap_or_default();
+    let session = by.session.as_ref().map(|name| format!(", session {name}")).unwrap_or_default();
+    let mut rows = vec![
+        row("approval", format!("{}  {}", approval.id, super::state(approval.state))),
+        row("command", render::line(&approval.command)),
+        row("needs approval", render::line(&approval.reason)),
+        row("asked", format!(
+            "{} by {}",
+            render::time(approval.created_ms),
+            render::line(&format!("{}{agent}{session}", by.user))
+        )),
+    ];
+    if approval.state.is_pending() {
+        rows.push(row("expires", render::time(approval.expires_ms)));
+    }
+    if let Some(workspace) = workspace {
+        rows.push(row("workspace", paint(NAME, workspace)));
+    }
+    match &approval.untried {
+        Some(why) => rows.push(row("not tried", paint(WARN, &render::line(why)))),
+        None => rows.push(row("tried", tried(approval, exec))),
+    }
+    if let Some(exec) = exec.filter(|exec| exec.result.unconfined) {
+        let profile = exec.result.profile.as_deref().unwrap_or_default();
+        let text = format!("profile {profile}: it sees and changes all of this machine");
+        rows.push(row("walls", paint(BAD, &text)));
+    }
+    if let Some(exec) = exec.filter(|_| approval.untried.is_some()) {
+        let allow = exec.request.allow.join(",");
+        let net = if allow.is_empty() { exec.request.net.to_string() } else { allow };
+        rows.push(row("network", render::line(&net)));
+    }
+    if is_awaited(approval) && !approval.state.is_final() {
+        rows.push(row("waiting", "a process waits for the decision".to_owned()));
+    }
+    if let Some(decision) = &approval.decision {
+        let reason = decision.reason.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        let text = format!(
+            "{} by {} ({}){reason}",
+            render::time(decision.time_ms), decision.by.user, decision.scope
+        );
+        rows.push(row("decided", render::line(&text)));
+    }
+    fields(&rows)
+}
+
+fn tried(approval: &Approval, exec: Option<&ExecEnvelopeDoc>) -> String {
+    let Some(exec) = exec else { return String::new() };
+    let result = &exec.result;
+    let ended = match (result.timed_out, result.exit_code, result.signal) {
+        (true, ..) => paint(BAD, "timed out"),
+        (_, Some(0), _) => "exit 0".to_owned(),
+        (_, Some(code), _) => paint(BAD, &format!("exit {code}")),
+        (_, _, Some(signal)) => paint(BAD, &format!("signal {signal}")),
+        _ => String::new(),
+    };
+    let changed = match approval.trial == approval.base {
+        true => "changed nothing".to_owned(),
+        false => render::changes(result.changed_files.len() as u64),
+    };
+    format!("{ended}, {changed}, without the network")
+}
+
+/// What it printed.
+pub(super) fn printed(exec: Option<&ExecEnvelopeDoc>) -> String {
+    let Some(exec) = exec else { return String::new() };
+    let mut text = String::new();
+    for (name, output) in [("output", &exec.result.stdout), ("errors", &exec.result.stderr)] {
+        let bytes = output.to_bytes().unwrap_or_default();
+        if bytes.is_empty() {
+            continue;
+        }
+        let shown = &bytes[bytes.len().saturating_sub(SHOWN_OUTPUT)..];
+        text.push_str(&format!("{}\n", paint(DIM, &format!("{name}:"))));
+        text.push_str(&render::lines(&String::from_utf8_lossy(shown), "  "));
+    }
+    text
+}
+
+/// Waits for the decision. The exit code is the command's.
+pub(super) fn wait(
+    id: &str,
+    timeout: Option<Duration>,
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+) -> Result<Option<u8>> {
+    let deadline = timeout.map(|timeout| Instant::now() + timeout);
+    let id = service.find(id)?.id.to_string();
+    let approval = loop {
+        service.expire()?;
+        let approval = service.find(&id)?;
+        if approval.state.is_final() {
+            break approval;
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let message = format!("nobody has decided about {} yet", approval.id.short());
+            return Err(CliError::new(ExitCode::PendingApproval, message));
+        }
+        std::thread::sleep(LOOK);
+    };
+    let envelope = envelope(opened, &approval)?;
+    let Some(envelope) = envelope else {
+        return Err(CliError::new(ExitCode::NotFound, "the envelope of this command is gone"));
+    };
+    match context.output.is_json() {
+        true => finish_write(print_json(&envelope))?,
+        false => context.output.text(&render::exec::envelope(&envelope, None))?,
+    }
+    Ok(Some(envelope.result.outcome().exit_code(None)))
+}
