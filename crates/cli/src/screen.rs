@@ -87,7 +87,10 @@ impl Drop for Screen {
 }
 
 fn ended(why: &str) -> CliError {
-    CliError::new(ExitCode::Failure, format!("this ended early: {why}; what was not decided is as it was"))
+    CliError::new(
+        ExitCode::Failure,
+        format!("this ended early: {why}; what was not decided is as it was"),
+    )
 }
 
 fn print(text: &str) -> io::Result<()> {

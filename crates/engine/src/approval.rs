@@ -39,8 +39,7 @@ impl Offshoot {
     /// ```
     pub fn approvals<'v>(&self, vault: &'v Vault) -> ApprovalService<'v> {
         let settings = &self.config().approvals;
-        let rules =
-            ApprovalRules { approvers: settings.accounts(), fallback: settings.fallback };
+        let rules = ApprovalRules { approvers: settings.accounts(), fallback: settings.fallback };
         let decider = Decider { actor: self.actor().clone(), account: own_account() };
         ApprovalService::new(vault, decider, rules)
     }
@@ -70,7 +69,8 @@ impl Offshoot {
     ) -> Result<ExecutionEnvelope> {
         let lost = || {
             let message = format!("what approval {} asked for was not kept", approval.id.short());
-            Error::new(ExitCode::Conflict, message).hint("ask for it again: run the command once more")
+            Error::new(ExitCode::Conflict, message)
+                .hint("ask for it again: run the command once more")
         };
         let waiting = approval.request.as_ref().and_then(WaitingRequest::parse).ok_or_else(lost)?;
         let folder = crate::opened::first_folder(vault)?;

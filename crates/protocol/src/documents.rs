@@ -3,9 +3,8 @@
 use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
-    approval,
-    binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover, review,
-    sandbox, status, tools, vault, workspace,
+    approval, binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover,
+    review, sandbox, status, tools, vault, workspace,
 };
 
 /// The schemas of all documents.

@@ -36,9 +36,7 @@ pub enum VaultError {
     #[error("{} is no key for the audit log", .0.display())]
     NotAKey(PathBuf),
     /// Nobody who may has written this approval.
-    #[error(
-        "approval {0} was not written by this vault, or before its audit key was replaced"
-    )]
+    #[error("approval {0} was not written by this vault, or before its audit key was replaced")]
     ForgedApproval(String),
     /// The catalog lost the main line, and nothing in it says what that was.
     #[error("the catalog lost the main line and every record of it; nothing was changed")]

@@ -21,8 +21,8 @@ use crate::audit::{AUDIT_KEY, SignedHead, audit_chain};
 use crate::error::Result;
 use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::refs::{
-    APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key, head_row,
-    head_snapshot, key, to_json,
+    APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key,
+    head_row, head_snapshot, key, to_json,
 };
 use crate::snapshot::Snapshot;
 

@@ -120,7 +120,9 @@ impl<'a> ApprovalService<'a> {
         for approval in self.vault.approvals()?.into_iter().filter(late) {
             let is_approved = self.rules.fallback == ApprovalFallback::Approve
                 && approval.trial.is_some()
-                && self.apply(&approval, &self.decision(None, ApprovalScope::Once, now, true)).is_ok();
+                && self
+                    .apply(&approval, &self.decision(None, ApprovalScope::Once, now, true))
+                    .is_ok();
             if !is_approved {
                 // Somebody may decide at this very moment.
                 match self.end(&approval, ApprovalState::Expired, None) {
@@ -143,8 +145,7 @@ impl<'a> ApprovalService<'a> {
                     .to_owned(),
             ));
         }
-        let decision =
-            self.decision(how.reason.clone(), how.scope, Id::random().time_ms(), false);
+        let decision = self.decision(how.reason.clone(), how.scope, Id::random().time_ms(), false);
         match approval.trial {
             Some(_) => self.apply(approval, &decision).map(Box::new).map(ApprovedWork::Done),
             None => self.grant(approval, decision).map(Box::new).map(ApprovedWork::Granted),
@@ -323,10 +324,7 @@ fn state_now(vault: &Vault, approval: &Approval) -> Result<ApprovalState> {
 }
 
 /// The approval where it can still be decided about.
-fn pending(
-    tx: &mut Transaction<'_, '_>,
-    id: &Id,
-) -> offshoot_vault::Result<Option<Approval>> {
+fn pending(tx: &mut Transaction<'_, '_>, id: &Id) -> offshoot_vault::Result<Option<Approval>> {
     Ok(tx.approval(id)?.filter(|now| now.state == ApprovalState::Pending))
 }
 

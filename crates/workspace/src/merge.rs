@@ -93,10 +93,8 @@ pub(crate) struct MergeRecord<'a> {
 }
 
 /// What else belongs to the transaction of a merge; false where the merge is not wanted any more.
-type Besides<'w> = &'w mut dyn FnMut(
-    &mut Transaction<'_, '_>,
-    &MergeRecord<'_>,
-) -> offshoot_vault::Result<bool>;
+type Besides<'w> =
+    &'w mut dyn FnMut(&mut Transaction<'_, '_>, &MergeRecord<'_>) -> offshoot_vault::Result<bool>;
 
 /// Merges states into workspaces.
 #[derive(Debug)]
@@ -133,8 +131,13 @@ impl<'a> MergeService<'a> {
             let current = self.current(request)?;
             let plan = self.plan(request, current.as_ref())?;
             let outcome = self.compute(request, &plan)?;
-            let recorded =
-                self.record(request, &plan, current.as_ref(), outcome, ("merge", &mut |_, _| Ok(true)));
+            let recorded = self.record(
+                request,
+                &plan,
+                current.as_ref(),
+                outcome,
+                ("merge", &mut |_, _| Ok(true)),
+            );
             if let Some(done) = recorded? {
                 return Ok(done);
             }

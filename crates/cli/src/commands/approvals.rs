@@ -44,7 +44,9 @@ pub(crate) struct ApprovalsArgs {
 #[command(defer = true)]
 enum ApprovalsCommand {
     /// List commands that wait for a person
-    #[command(after_help = "Examples:\n  offshoot approvals list\n  offshoot approvals list --all --json")]
+    #[command(
+        after_help = "Examples:\n  offshoot approvals list\n  offshoot approvals list --all --json"
+    )]
     List(ListArgs),
     /// Show what a command does: diff, output, exit code
     #[command(after_help = "Examples:\n  offshoot approvals show 01k9x2m4")]

@@ -4,6 +4,7 @@ use offshoot_engine::change::{Change, ChangeKind};
 use offshoot_engine::review::{Decision, FoldedReview, Group, Item, Tally, decide_all};
 
 use super::show::{group_lines, matches, piece_lines};
+use crate::screen::Key;
 
 /// A walk through changes.
 #[derive(Debug)]

@@ -12,7 +12,8 @@ use crate::offshoot::Offshoot;
 
 /// Runs the line in a group of its own and ends all of that when the line has ended, or after ten seconds: whoever started it may have
 /// ended long before.
-const WATCHED: &str = r#"group=$$; (sleep 10; kill -9 -- "-$group") & sh -c "$1"; kill -9 -- "-$group""#;
+const WATCHED: &str =
+    r#"group=$$; (sleep 10; kill -9 -- "-$group") & sh -c "$1"; kill -9 -- "-$group""#;
 
 /// A longer command is cut: what is told has to fit into a pipe that nobody reads.
 const LONGEST: usize = 8 << 10;

@@ -238,7 +238,9 @@ impl From<ServiceError> for Error {
                         .arg(trial.to_string())
                         .words("--into")
                         .arg(workspace)
-                        .text(" brings it in with the conflicts to decide; or run the command again")
+                        .text(
+                            " brings it in with the conflicts to decide; or run the command again",
+                        )
                         .unchanged(),
                 )
             }

@@ -9,8 +9,8 @@ use offshoot_sandbox::{Cancel, InotifyLimit, Limits, Signals, Stdin};
 use offshoot_store::Id;
 use offshoot_vault::LinkLimit;
 use offshoot_workspace::{
-    ApprovalTerms, CacheRules, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace, FurtherHints,
-    RuntimeOptions, ServiceError,
+    ApprovalTerms, CacheRules, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace,
+    FurtherHints, RuntimeOptions, ServiceError,
 };
 
 use super::command::{Command, Input};

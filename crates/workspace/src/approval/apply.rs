@@ -142,7 +142,13 @@ impl ApprovalService<'_> {
             self.vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))?;
         let mut changes = outcome.changes;
         changes.retain(|change| !is_directory_time(change));
-        Ok(AppliedTrial { approval: approval.clone(), workspace, changes, merged: true, checkpoint })
+        Ok(AppliedTrial {
+            approval: approval.clone(),
+            workspace,
+            changes,
+            merged: true,
+            checkpoint,
+        })
     }
 }
 

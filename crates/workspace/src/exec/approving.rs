@@ -18,8 +18,8 @@ use super::executor::ExecutionObserver;
 use super::refusal::{is_futile, refusal};
 use super::request::{ApprovalWait, ExecutionRequest};
 use super::runtime::ProxyRuntime;
-use super::waiting::WaitingRequest;
 use super::summary::is_directory_time;
+use super::waiting::WaitingRequest;
 use crate::approval::Answered;
 use crate::change::ChangeSummaryService;
 use crate::error::{Result, ServiceError};
@@ -90,9 +90,11 @@ impl ProxyRuntime<'_> {
             return Ok(None);
         }
         let now = Id::random().time_ms();
-        let found = self.vault.approvals()?.into_iter().find(|approval| {
-            approval.holds_for_session(now) && approval.repeats == repeats
-        });
+        let found = self
+            .vault
+            .approvals()?
+            .into_iter()
+            .find(|approval| approval.holds_for_session(now) && approval.repeats == repeats);
         // One that nobody of this vault gave lets nothing run.
         Ok(found.filter(|found| self.vault.is_genuine(found)).map(|found| found.id))
     }

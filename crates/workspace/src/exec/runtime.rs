@@ -130,11 +130,7 @@ impl<'a> ProxyRuntime<'a> {
         &self,
         request: &mut ExecutionRequest,
         result: &mut ExecutionResult,
-        decide: impl FnOnce(
-            &mut ExecutionRequest,
-            &mut ExecutionResult,
-            &Surroundings<'_>,
-        ) -> Result<T>,
+        decide: impl FnOnce(&mut ExecutionRequest, &mut ExecutionResult, &Surroundings<'_>) -> Result<T>,
     ) -> Result<T> {
         let folders = self.folders()?;
         let profile = self.options.profiles.settle(request)?;

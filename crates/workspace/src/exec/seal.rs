@@ -18,11 +18,11 @@ use offshoot_vault::{
 use serde_json::{Map, Value};
 
 use super::access::KeeperAccess;
+use super::clearance::Purpose;
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
 use super::summary::{is_directory_time, shortened};
-use super::clearance::Purpose;
 use crate::approval::used;
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;

@@ -71,7 +71,8 @@ impl WaitingRequest {
 
     /// The files of rules that hold for it alone.
     pub fn rules(&self) -> Option<Vec<PathBuf>> {
-        let path = |text: &Text| Some(PathBuf::from(std::ffi::OsString::from_vec(text.to_bytes()?)));
+        let path =
+            |text: &Text| Some(PathBuf::from(std::ffi::OsString::from_vec(text.to_bytes()?)));
         self.rules.iter().map(path).collect()
     }
 

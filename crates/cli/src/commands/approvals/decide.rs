@@ -140,7 +140,9 @@ pub(super) fn agreed_rule(
     output::eprint("Add it? [y/N] ");
     match typed().as_str() {
         "y" | "yes" => Ok(rule),
-        _ => Err(CliError::new(ExitCode::Interrupted, "nothing was approved, and no rule was added")),
+        _ => {
+            Err(CliError::new(ExitCode::Interrupted, "nothing was approved, and no rule was added"))
+        }
     }
 }
 
@@ -163,7 +165,11 @@ pub(crate) fn ask(context: &Context, vault: &Vault, approval: &Approval) -> Resu
             let service = context.engine.changes(vault);
             let summary = service.between(&base.root, &trial.root, false)?;
             let mut patch = Vec::new();
-            service.patch(&summary.changes, offshoot_engine::diff::BinaryForm::Named, &mut patch)?;
+            service.patch(
+                &summary.changes,
+                offshoot_engine::change::BinaryForm::Named,
+                &mut patch,
+            )?;
             patch
         }
         _ => Vec::new(),

@@ -1,6 +1,6 @@
 //! What came of deciding, in words.
 
-use offshoot_protocol::{ApprovalOutcomeDoc, ApprovalState, Hint};
+use offshoot_protocol::{ApprovalOutcomeDoc, ApprovalState};
 
 use crate::invocation::next_in;
 use crate::render::{self, DIM, NAME, paint};
@@ -22,10 +22,16 @@ pub(super) fn text(outcome: &ApprovalOutcomeDoc) -> String {
     };
     text.push('\n');
     if let Some(rule) = &outcome.rule {
-        text.push_str(&format!("{}\n{}", paint(DIM, "added to your policy:"), render::lines(rule, "  ")));
+        text.push_str(&format!(
+            "{}\n{}",
+            paint(DIM, "added to your policy:"),
+            render::lines(rule, "  ")
+        ));
     }
-    if let Some(workspace) = outcome.workspace.as_ref().filter(|_| !outcome.changed_files.is_empty()) {
-        let undo = next_in(Hint::command("offshoot undo"), workspace);
+    if let Some(workspace) =
+        outcome.workspace.as_ref().filter(|_| !outcome.changed_files.is_empty())
+    {
+        let undo = next_in(workspace, "offshoot undo");
         text.push_str(&format!("{}\n", paint(DIM, &format!("undo: {undo}"))));
     }
     text

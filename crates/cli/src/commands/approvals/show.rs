@@ -60,7 +60,7 @@ pub(super) fn patch(
     let service = context.engine.changes(vault);
     let Ok(summary) = service.between(&base.root, &trial.root, false) else { return Ok(None) };
     let mut patch = Vec::new();
-    service.patch(&summary.changes, offshoot_engine::diff::BinaryForm::Named, &mut patch)?;
+    service.patch(&summary.changes, offshoot_engine::change::BinaryForm::Named, &mut patch)?;
     Ok(Some(patch))
 }
 
@@ -84,11 +84,14 @@ pub(super) fn details(
         row("approval", format!("{}  {}", approval.id, super::state(approval.state))),
         row("command", render::line(&approval.command)),
         row("needs approval", render::line(&approval.reason)),
-        row("asked", format!(
-            "{} by {}",
-            render::time(approval.created_ms),
-            render::line(&format!("{}{agent}{session}", by.user))
-        )),
+        row(
+            "asked",
+            format!(
+                "{} by {}",
+                render::time(approval.created_ms),
+                render::line(&format!("{}{agent}{session}", by.user))
+            ),
+        ),
     ];
     if approval.state.is_pending() {
         rows.push(row("expires", render::time(approval.expires_ms)));
@@ -117,7 +120,9 @@ pub(super) fn details(
         let reason = decision.reason.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         let text = format!(
             "{} by {} ({}){reason}",
-            render::time(decision.time_ms), decision.by.user, decision.scope
+            render::time(decision.time_ms),
+            decision.by.user,
+            decision.scope
         );
         rows.push(row("decided", render::line(&text)));
     }

@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal;
 
-use offshoot_engine::error::ServiceError;
 use offshoot_engine::exec::{ExecutionEnvelope, Stream, refusal};
 use offshoot_engine::policy::Verdict;
 use offshoot_engine::wire;
@@ -40,9 +39,9 @@ impl Answer {
         let silent = !self.form.is_text() || context.output.is_quiet();
         let offline = ask.net == Network::None && ask.may_reach && !ask.asked;
         let told = (offline, ask.shell, ask.raw);
-        Live::new(self.form, context.config().ui.progress, silent, told, (ready, decide)).map_err(|error| {
-            CliError::new(ExitCode::Failure, format!("cannot pass output on: {error}"))
-        })
+        Live::new(self.form, context.config().ui.progress, silent, told, (ready, decide)).map_err(
+            |error| CliError::new(ExitCode::Failure, format!("cannot pass output on: {error}")),
+        )
     }
 
     /// Watches for signals while the vault of a folder is made; what is then said has the form that was asked for.

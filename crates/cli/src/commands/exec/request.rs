@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use offshoot_engine::exec;
-use offshoot_engine::exec::{ApprovalWait, Command, ExecutionRequest, ExecutionWorkspace, Terminal};
+use offshoot_engine::exec::{
+    ApprovalWait, Command, ExecutionRequest, ExecutionWorkspace, Terminal,
+};
 use offshoot_protocol::ExitCode;
 use rustix::fs::FileType;
 

@@ -23,9 +23,7 @@ use offshoot_workspace::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ARGUMENT;
-use super::message::{
-    self, Engine, Input, Order, Reply, Request, VERSION, VaultPlace, path_text,
-};
+use super::message::{self, Engine, Input, Order, Reply, Request, VERSION, VaultPlace, path_text};
 use crate::error::{Error, Result};
 use crate::exec::command::Command;
 use crate::exec::events::{Event, WAITING};

@@ -13,8 +13,8 @@ use crate::exec::ExecRecord;
 use crate::name::check_name;
 use crate::operation::Operation;
 use crate::refs::{
-    APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, from_json, head_key,
-    snapshots_of, to_json,
+    APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, from_json,
+    head_key, snapshots_of, to_json,
 };
 use crate::snapshot::Snapshot;
 use crate::transact::{AUDIT_SIGNATURE, VAULT};

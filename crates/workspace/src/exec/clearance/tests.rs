@@ -6,7 +6,7 @@ use offshoot_profile::Profiles;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_vault::Actor;
 
-use super::super::request::ExecutionTimeout;
+use super::super::request::{ApprovalWait, ExecutionTimeout};
 use super::*;
 
 const ID: Id = Id::from_bytes([1; 16]);
@@ -38,6 +38,7 @@ fn request() -> ExecutionRequest {
         patch: false,
         wait: None,
         keep: false,
+        wait_approval: ApprovalWait::Forever,
         actor: Actor::user("tester"),
         cancel: None,
     }

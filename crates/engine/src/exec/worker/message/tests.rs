@@ -1,7 +1,13 @@
 use std::os::unix::ffi::OsStringExt;
 
-use offshoot_sandbox::Cancel;
 use std::sync::Arc;
+use std::time::Duration;
+
+use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
+use offshoot_sandbox::{Cancel, Stdin};
+use offshoot_workspace::{
+    ApprovalWait, CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace,
+};
 
 use super::*;
 
@@ -39,6 +45,7 @@ fn request() -> ExecutionRequest {
         patch: true,
         wait: Some(Duration::MAX),
         keep: true,
+        wait_approval: ApprovalWait::Forever,
         actor: Actor { user: "u".to_owned(), agent: Some("a".to_owned()), session: None },
         cancel: Some(Arc::new(Cancel::new().unwrap())),
     }
