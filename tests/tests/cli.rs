@@ -4,6 +4,8 @@
 
 #[path = "cli/answers.rs"]
 mod answers;
+#[path = "cli/approvals.rs"]
+mod approvals;
 #[path = "cli/arrivals.rs"]
 mod arrivals;
 #[path = "cli/background.rs"]

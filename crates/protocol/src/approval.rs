@@ -1,6 +1,6 @@
 //! Documents about what waits for a person to decide.
 
-use offshoot_vocabulary::{ApprovalScope, ApprovalState};
+use offshoot_vocabulary::{ApprovalScope, ApprovalState, ExitCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -147,4 +147,11 @@ impl Kind for ApprovalShowDoc {
 
 impl Kind for ApprovalDecidedDoc {
     const KIND: &'static str = "approvals.decided";
+
+    /// A command that approving ran may fail; what it returned is in its envelope.
+    fn exit_code(&self) -> ExitCode {
+        let failed =
+            |one: &ApprovalOutcomeDoc| one.exec.as_ref().is_some_and(|exec| !exec.is_success());
+        if self.decided.iter().any(failed) { ExitCode::Failure } else { ExitCode::Success }
+    }
 }

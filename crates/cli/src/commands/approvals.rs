@@ -139,7 +139,7 @@ impl ApproveArgs {
     }
 }
 
-/// The exit code is that of a command that approving ran, or of what was waited for.
+/// The exit code is that of what was waited for.
 pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Result<Option<u8>> {
     let opened = context.vault()?;
     let service = context.engine.approvals(&opened.vault);
@@ -158,7 +158,7 @@ pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Result<Option<u8>>
         }
         Some(ApprovalsCommand::Approve(args)) => {
             let found = chosen(&args.which, context, &opened, &service)?;
-            decide::approve(args, context, &opened, &found)
+            decide::approve(args, context, &opened, &found).map(|()| None)
         }
         Some(ApprovalsCommand::Deny(args)) => {
             let found = chosen(&args.which, context, &opened, &service)?;

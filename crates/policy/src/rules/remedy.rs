@@ -28,6 +28,11 @@ pub(crate) fn remedy(
 ) -> Remedy {
     let mut rules: Vec<Allowing> = Vec::new();
     for part in parts.iter().filter(|part| !part.decision.runs()) {
+        // A default of the user's own layer holds for what no rule of that layer names.
+        let by_default = part.rule.layer == PolicyLayer::User && !is_taken(&part.rule.name);
+        if part.rule.layer != PolicyLayer::BuiltIn && !by_default {
+            return Remedy { rule: None, advice: why_it_stays(&part.rule) };
+        }
         match allowing(part, context, judge) {
             Ok(rule) if rules.iter().any(|other| other.matcher == rule.matcher) => {}
             Ok(mut rule) => {
@@ -87,9 +92,6 @@ fn allowing(
     context: &Context,
     judge: JudgeWords<'_>,
 ) -> Result<Allowing, String> {
-    if part.rule.layer != PolicyLayer::BuiltIn {
-        return Err(why_it_stays(&part.rule));
-    }
     let judged = &part.judged;
     let mut rule = match judged.part {
         CommandPart::Program => program(judged, context, judge),

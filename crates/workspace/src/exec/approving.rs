@@ -225,8 +225,12 @@ impl ProxyRuntime<'_> {
             result.error = document.result.error;
             result.checkpoint = document.result.checkpoint;
         }
-        let (Some(before), Some(after)) = (record.before, record.after) else { return Ok(()) };
-        if result.state == ExecState::Completed {
+        if let Some(pending) = &mut result.approval {
+            pending.approval = Some(approval);
+        }
+        if let (ExecState::Completed, Some(before), Some(after)) =
+            (result.state, record.before, record.after)
+        {
             let roots = (self.vault.snapshot(&before)?.root, self.vault.snapshot(&after)?.root);
             let service = ChangeSummaryService::new(self.vault, self.options.diff);
             let mut changes = service.between(&roots.0, &roots.1, true)?.changes;
@@ -235,9 +239,6 @@ impl ProxyRuntime<'_> {
         } else {
             result.changes.clear();
             result.patch = None;
-        }
-        if let Some(pending) = &mut result.approval {
-            pending.approval = Some(approval);
         }
         Ok(())
     }

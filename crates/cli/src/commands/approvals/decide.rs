@@ -19,28 +19,23 @@ use crate::output;
 use crate::render::{self, DIM, paint};
 use crate::terminal;
 
-/// Approves of all that were named; the exit code is that of the last command that this ran.
+/// Approves of all that were named.
 pub(super) fn approve(
     args: &ApproveArgs,
     context: &Context,
     opened: &OpenVault,
     approvals: &[Approval],
-) -> Result<Option<u8>> {
+) -> Result<()> {
     let how = Approving { reason: args.message.clone(), scope: args.scope() };
-    let (mut decided, mut code) = (Vec::new(), None);
+    let mut decided = Vec::new();
     for approval in approvals {
         let rule = match args.always {
             true => Some(agreed_rule(args.yes, context, &opened.vault, approval)?),
             false => None,
         };
-        let outcome = carry_out(context, opened, approval, &how, rule)?;
-        if let Some(exec) = &outcome.exec {
-            code = Some(exec.result.outcome().exit_code(None));
-        }
-        decided.push(outcome);
+        decided.push(carry_out(context, opened, approval, &how, rule)?);
     }
-    answer(context, decided)?;
-    Ok(code)
+    answer(context, decided)
 }
 
 pub(super) fn deny(

@@ -1,0 +1,153 @@
+//! Who decides, for how long, and who is told.
+
+use super::*;
+
+fn approve_as(place: &Place, id: &str, variables: &[(&str, &str)], options: &[&str]) -> Output {
+    let mut command = place.command([&["approvals", "approve", "--json", id], options].concat());
+    command.envs(variables.iter().copied());
+    command.output().unwrap()
+}
+
+#[test]
+fn an_agent_decides_about_nothing() {
+    let place = project();
+    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    for variables in [
+        &[("OFFSHOOT_AGENT", "robot")][..],
+        &[("OFFSHOOT_AGENT", "other"), ("OFFSHOOT_SESSION", "s")],
+    ] {
+        let refused = answered(&approve_as(&place, &id, variables, &[]), 122);
+        assert!(refused.to_string().contains("cannot decide"), "{refused}");
+    }
+    assert_eq!(approval(&place, &id)["state"], "pending");
+    // Inside there is nothing to decide with.
+    let vaults = place.home().join("vaults");
+    let look = format!("! ls {}/*", vaults.display());
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", &look]);
+}
+
+#[test]
+fn only_who_is_named_decides() {
+    let place = project();
+    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let refused = place.json_error(
+        &["approvals", "approve", &id, "-c", "approvals.approvers=nobody-of-this-name"],
+        122,
+    );
+    assert!(refused["message"].as_str().unwrap().contains("nobody-of-this-name"), "{refused}");
+    place.json_error(
+        &["approvals", "deny", &id, "-c", "approvals.approvers=nobody-of-this-name"],
+        122,
+    );
+    // It is the account that counts, not what somebody calls themselves.
+    let claimed = approve_as(
+        &place,
+        &id,
+        &[("USER", "nobody-of-this-name")],
+        &["-c", "approvals.approvers=nobody-of-this-name"],
+    );
+    answered(&claimed, 122);
+    // A project cannot name its own approvers.
+    place.write(
+        "offshoot.toml",
+        "[approvals]\napprovers = \"nobody-of-this-name\"\nfallback = \"approve\"\n",
+    );
+    place.ok(["approvals", "approve", &id]);
+    assert!(approval(&place, &id)["decision"]["by"]["user"].is_string());
+}
+
+#[test]
+fn of_two_who_decide_one_wins() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    for round in 0..5 {
+        place.write(format!("f{round}"), "x");
+        let id = asked(&place, &["-w", "fix"], &["sh", "-c", "rm -f none; date +%N > stamp"]);
+        let start = |verb: &str| {
+            let mut command = place.command(["approvals", verb, "--json", &id]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let both: Vec<Child> = ["approve", "deny", "approve", "deny"].map(start).into();
+        let codes: Vec<Option<i32>> =
+            both.into_iter().map(|child| child.wait_with_output().unwrap().status.code()).collect();
+        let won = codes.iter().filter(|code| **code == Some(0)).count();
+        assert_eq!(won, 1, "{codes:?}");
+        let state = approval(&place, &id)["state"].clone();
+        let exec = envelope(&place, &id)["result"]["state"].clone();
+        let fits =
+            (state == "approved" && exec == "completed") || (state == "denied" && exec == "denied");
+        assert!(fits, "{state} {exec}");
+    }
+}
+
+#[test]
+fn for_a_session() {
+    let place = project();
+    let run = |session: &str, workspace: &str, command: &[&str]| {
+        let all = [&["exec", "--json", "-w", workspace, "--"], command].concat();
+        let mut asked = place.command(all);
+        asked.env("OFFSHOOT_AGENT", "robot").env("OFFSHOOT_SESSION", session);
+        document_of(&asked.output().unwrap())
+    };
+    let first = run("s1", "fix", &["rm", "a"]);
+    let id = first["result"]["exec"].as_str().unwrap();
+    place.ok(["approvals", "approve", id, "--session"]);
+    place.ok(["undo", "-w", "fix"]);
+    let again = run("s1", "fix", &["rm", "a"]);
+    assert_eq!(again["result"]["state"], "completed", "{again}");
+    assert!(again["result"]["checkpoint"].is_string());
+    // Another session, another command, another workspace: asked again.
+    for (session, workspace, command) in [
+        ("s2", "fix", ["rm", "b"]),
+        ("s1", "fix", ["rm", "b"]),
+        ("s1", "else", ["rm", "a"]),
+        ("s2", "else", ["rm", "a"]),
+    ] {
+        let other = run(session, workspace, &command);
+        assert_eq!(
+            other["result"]["state"], "pending_approval",
+            "{session} {workspace} {command:?}"
+        );
+    }
+    // Who names no session cannot be given one.
+    let plain = asked(&place, &["-w", "fix"], &["rm", "b"]);
+    place.json_error(&["approvals", "approve", &plain, "--session"], 2);
+}
+
+#[test]
+fn always_adds_the_smallest_rule() {
+    let place = project();
+    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let rules = place.path().join(".config/offshoot/policy.toml");
+    // Nobody's word, no rule.
+    place.json_error(&["approvals", "approve", &id, "--always"], 2);
+    assert_eq!(fs::read_to_string(&rules).unwrap(), ASKS);
+    let output = place.run(["approvals", "approve", &id, "--always", "--yes"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("[[rule]]"), "{told}");
+    assert_eq!(cat(&place, "fix", "/a"), None);
+    let now = fs::read_to_string(&rules).unwrap();
+    assert!(now.starts_with(ASKS) && now.contains("prefix = [\"rm\", \"a\"]"), "{now}");
+    place.ok(["undo", "-w", "fix"]);
+    exec(&place, 0, &["-w", "fix"], &["rm", "a"]);
+    exec(&place, 123, &["-w", "fix"], &["rm", "b"]);
+}
+
+#[test]
+fn another_program_is_told() {
+    let place = project();
+    let told = place.path().join("told");
+    let notify = format!("approvals.notify=cat > {}; echo $OFFSHOOT_VAULT >> {0}", told.display());
+    let id = asked(&place, &["-c", &notify, "-w", "fix"], &["rm", "a"]);
+    until(|| fs::read_to_string(&told).is_ok_and(|text| text.ends_with("\n")));
+    let text = fs::read_to_string(&told).unwrap();
+    assert!(text.contains(&id) && text.contains("\"command\":\"rm a\""), "{text}");
+    // One that does not end keeps nobody waiting.
+    let started = Instant::now();
+    asked(&place, &["-c", "approvals.notify=sleep 600", "-w", "fix"], &["rm", "b"]);
+    assert!(started.elapsed() < Duration::from_secs(60));
+    // What runs by a rule is not told about.
+    fs::remove_file(&told).unwrap();
+    exec(&place, 0, &["-c", &notify, "-w", "fix"], &["touch", "x"]);
+    assert!(!told.exists());
+}

@@ -1,0 +1,217 @@
+//! What cannot be tried waits before it runs, and commands wait for their approval.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread::JoinHandle;
+
+use offshoot_needs::needs;
+
+use super::*;
+
+/// A server that answers so many requests and tells what they were.
+fn server(requests: usize) -> (u16, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serve = move || {
+        (0..requests)
+            .map(|_| {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut bytes = [0; 4096];
+                let got = stream.read(&mut bytes).unwrap();
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n").unwrap();
+                let text = String::from_utf8_lossy(&bytes[..got]).into_owned();
+                text.lines().next().unwrap_or_default().to_owned()
+            })
+            .collect()
+    };
+    (port, std::thread::spawn(serve))
+}
+
+fn url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}/thing")
+}
+
+#[needs("curl")]
+#[test]
+fn what_uses_the_network_runs_when_it_is_approved() {
+    let place = project();
+    let (port, served) = server(1);
+    let url = url(port);
+    let command = ["curl", "-s", "-X", "DELETE", &url, "-o", "answer"];
+    let options = ["--net", "host", "-w", "fix", "-e", "TOKEN=secret", "--memory", "512MiB"];
+    let envelope_then = exec(&place, 123, &options, &command);
+    let result = &envelope_then["result"];
+    assert_eq!(result["approval"]["tried"], false);
+    assert!(result["approval"]["untried"].as_str().unwrap().contains("network"), "{result}");
+    assert_eq!(result["exit_code"], Value::Null);
+    let id = result["exec"].as_str().unwrap();
+    assert_eq!(workspaces(&place).len(), 0, "nothing is forked for what has not run");
+    let ran = place.run(["approvals", "approve", "--json", id]);
+    let decided = answered(&ran, 0);
+    let exec = &decided["result"]["decided"][0]["exec"];
+    assert_eq!(exec["result"]["state"], "completed", "{decided}");
+    assert_eq!(exec["result"]["exec"], id);
+    assert_eq!(exec["result"]["sandbox"]["limits"]["memory"], 512 << 20, "{exec}");
+    assert_eq!(cat(&place, "fix", "/answer").as_deref(), Some("ok\n"));
+    assert_eq!(served.join().unwrap(), ["DELETE /thing HTTP/1.1"]);
+    assert_eq!(envelope(&place, id)["result"]["state"], "completed");
+    assert_eq!(approval(&place, id)["state"], "approved");
+    // Once is all.
+    place.json_error(&["approvals", "approve", id], 4);
+}
+
+/// Whoever waits gets the final answer, and runs what was not tried.
+#[needs("curl")]
+#[test]
+fn a_command_that_waits_is_answered() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let wait = ["exec", "--json", "--wait-approval", "-w", "fix", "--", "rm", "a"];
+    let (child, id) = waiting(&place, &wait);
+    assert_eq!(place.json(&["approvals", "list"])["approvals"][0]["awaited"], true);
+    place.ok(["approvals", "approve", &id]);
+    let last = answered(&child.wait_with_output().unwrap(), 0);
+    assert_eq!(last["result"]["state"], "completed", "{last}");
+    assert_eq!(last["result"]["approval"]["state"], "approved");
+    assert_eq!(last["result"]["changed_files"].as_array().unwrap().len(), 1);
+    let (child, id) =
+        waiting(&place, &["exec", "--json", "--wait-approval", "-w", "fix", "--", "rm", "b"]);
+    place.ok(["approvals", "deny", &id, "-m", "no"]);
+    let last = answered(&child.wait_with_output().unwrap(), 122);
+    assert_eq!(last["result"]["state"], "denied");
+    assert!(last["result"]["error"]["message"].as_str().unwrap().ends_with(": no"), "{last}");
+    let (port, served) = server(1);
+    let url = url(port);
+    let remote = [
+        "exec",
+        "--json",
+        "--wait-approval",
+        "--net",
+        "host",
+        "-w",
+        "fix",
+        "--",
+        "curl",
+        "-s",
+        "-X",
+        "DELETE",
+        &url,
+    ];
+    let (child, id) = waiting(&place, &remote);
+    let said = place.ok(["approvals", "approve", &id]);
+    assert!(said.contains("whoever waits for it runs it"), "{said}");
+    let last = answered(&child.wait_with_output().unwrap(), 0);
+    assert_eq!(
+        (&last["result"]["stdout"], &last["result"]["exec"]),
+        (&"ok\n".into(), &id.clone().into())
+    );
+    assert_eq!(served.join().unwrap(), ["DELETE /thing HTTP/1.1"]);
+    assert_eq!(approval(&place, &id)["state"], "approved");
+}
+
+#[test]
+fn waiting_ends_in_time() {
+    let place = project();
+    let wait = ["exec", "--json", "--wait-approval=1s", "-w", "fix", "--", "rm", "a"];
+    let last = answered(&place.run(wait), 123);
+    assert_eq!(last["result"]["state"], "pending_approval");
+    let id = last["result"]["exec"].as_str().unwrap();
+    // Somebody else can go on waiting for it.
+    place.json_error(&["approvals", "wait", id, "--timeout", "1s"], 123);
+    place.ok(["approvals", "approve", id]);
+    let last = answered(&place.run(["approvals", "wait", id, "--json"]), 0);
+    assert_eq!(last["result"]["state"], "completed");
+}
+
+#[test]
+fn nobody_decides_in_time() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let expires = ["-c", "approvals.expire=1s"];
+    let id = asked(&place, &[&expires[..], &["-w", "fix"]].concat(), &["rm", "a"]);
+    until(|| approval(&place, &id)["state"] == "expired");
+    place.json_error(&["approvals", "approve", &id], 4);
+    assert_eq!(envelope(&place, &id)["result"]["state"], "denied");
+    assert!(cat(&place, "fix", "/a").is_some());
+    // The user may want what was tried all the same.
+    let wait = [
+        "exec",
+        "--json",
+        "--wait-approval",
+        "-c",
+        "approvals.expire=1s",
+        "-c",
+        "approvals.fallback=approve",
+        "-w",
+        "fix",
+        "--",
+        "rm",
+        "a",
+    ];
+    let last = answered(&place.run(wait), 0);
+    assert_eq!(last["result"]["approval"]["decision"]["by"]["user"], "offshoot", "{last}");
+    assert_eq!(cat(&place, "fix", "/a"), None);
+    // What was not tried never runs by itself.
+    let wait = [
+        "exec",
+        "--json",
+        "--wait-approval",
+        "-c",
+        "approvals.expire=1s",
+        "-c",
+        "approvals.fallback=approve",
+        "--net",
+        "host",
+        "--",
+        "curl",
+        "-X",
+        "DELETE",
+        "http://127.0.0.1:9/",
+    ];
+    let last = answered(&place.run(wait), 122);
+    assert_eq!(last["result"]["approval"]["state"], "expired", "{last}");
+}
+
+/// What is read as it comes cannot be kept; whoever waits can use it.
+#[needs("curl")]
+#[test]
+fn what_cannot_be_kept_does_not_wait() {
+    let place = project();
+    let remote = ["--net", "host", "-i", "--", "curl", "-X", "DELETE", "http://127.0.0.1:9/"];
+    let output = place.run_with([&["exec", "--json"], &remote[..]].concat(), b"data");
+    let refused = answered(&output, 122);
+    assert_eq!(refused["result"]["state"], "denied");
+    let error = &refused["result"]["error"];
+    assert!(error["hint"].as_str().unwrap().contains("--wait-approval"), "{error}");
+    assert_eq!(pending(&place), 0);
+}
+
+/// Rules that changed, or a workspace that moved after the word was given, void it.
+#[needs("curl")]
+#[test]
+fn a_grant_holds_for_what_was_seen() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let remote = ["curl", "-X", "DELETE", "http://127.0.0.1:9/"];
+    let id = asked(&place, &["--net", "host", "-w", "fix"], &remote);
+    set_rules(&place, "version = 1\n[defaults]\nmutating = \"deny\"\n");
+    let output = place.run(["approvals", "approve", "--json", &id]);
+    let decided = document_of(&output);
+    let exec = &decided["result"]["decided"][0]["exec"]["result"];
+    assert_eq!(
+        (&exec["state"], &exec["error"]["code"]),
+        (&"failed".into(), &"conflict".into()),
+        "{decided}"
+    );
+}
+
+/// A policy that denies outright leaves nothing to approve.
+#[test]
+fn what_is_denied_or_of_no_use_does_not_wait() {
+    let place = project();
+    set_rules(&place, "version = 1\n");
+    let refused = exec(&place, 122, &[], &["sudo", "rm", "a"]);
+    assert_eq!(refused["result"]["state"], "denied", "{refused}");
+    assert_eq!(refused["result"]["approval"], Value::Null);
+    assert_eq!(pending(&place), 0);
+}
