@@ -51,14 +51,14 @@ words! {
         ///
         /// Leave the shell of the workspace, and call it from the host.
         Inside = "inside",
-        /// `exec`: policy denies the command; nothing ran.
+        /// `exec`: policy or a person denies the command, or it could do nothing in a workspace. `approvals`: who asks may not decide.
         ///
         /// `offshoot policy explain -- CMD` says which rule decides and which rule would allow it.
         Denied = "denied",
-        /// `exec`: the command needs a person's approval, or cannot work in a workspace at all; nothing ran.
+        /// `exec`: the command waits for a person to approve it; what it would change is not real yet.
         ///
-        /// The answer has the rule that would allow it (`result.decision.remedy` in JSON). A person adds it to the user's policy file:
-        /// `offshoot policy init` makes one.
+        /// `offshoot approvals show ID` shows what it does, and `offshoot approvals approve ID` makes it real. `exec --wait-approval` waits for
+        /// the decision.
         PendingApproval = "pending_approval",
         /// `exec`: the command timed out and was killed.
         ///

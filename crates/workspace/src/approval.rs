@@ -208,7 +208,7 @@ impl<'a> ApprovalService<'a> {
             ));
         }
         let granted = self.vault.transact("approve", &self.decider.actor, |tx| {
-            let Some(mut now) = pending(tx, &approval.id)? else { return Ok(None) };
+            let Some(mut now) = pending(self.vault, tx, &approval.id)? else { return Ok(None) };
             if let Some(workspace) = &now.workspace {
                 now.base = tx.workspace(workspace)?.map(|found| found.state.head);
             }
@@ -234,7 +234,7 @@ impl<'a> ApprovalService<'a> {
             _ => Actor::user(NOBODY),
         };
         let ended = self.vault.transact(verb, &actor, |tx| {
-            let Some(mut now) = pending(tx, &approval.id)? else { return Ok(None) };
+            let Some(mut now) = pending(self.vault, tx, &approval.id)? else { return Ok(None) };
             let decision = ApprovalDecision {
                 by: actor.clone(),
                 time_ms: tx.time_ms(),
@@ -254,7 +254,9 @@ impl<'a> ApprovalService<'a> {
     fn overtaken(&self, approval: &Approval) -> ServiceError {
         let found = self.vault.approval(&approval.id).ok().flatten();
         let now = found.as_ref().unwrap_or(approval);
-        decided(now, now.state)
+        // One that is pending, and whose command is over, was put back by somebody.
+        let is_over = now.state == ApprovalState::Pending;
+        decided(now, if is_over { ApprovalState::Gone } else { now.state })
     }
 }
 
@@ -323,9 +325,16 @@ fn state_now(vault: &Vault, approval: &Approval) -> Result<ApprovalState> {
     Ok(if is_gone { ApprovalState::Gone } else { approval.state })
 }
 
-/// The approval where it can still be decided about.
-fn pending(tx: &mut Transaction<'_, '_>, id: &Id) -> offshoot_vault::Result<Option<Approval>> {
-    Ok(tx.approval(id)?.filter(|now| now.state == ApprovalState::Pending))
+/// The approval where it can still be decided about. What its command came to is recorded apart: an approval that somebody put back is
+/// none.
+fn pending(
+    vault: &Vault,
+    tx: &mut Transaction<'_, '_>,
+    id: &Id,
+) -> offshoot_vault::Result<Option<Approval>> {
+    let found = tx.approval(id)?.filter(|now| now.state == ApprovalState::Pending);
+    let record = vault.exec(id)?;
+    Ok(found.filter(|_| record.is_some_and(|record| record.state == record::PENDING)))
 }
 
 /// What the log says of a decision.

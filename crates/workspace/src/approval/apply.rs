@@ -63,7 +63,7 @@ impl ApprovalService<'_> {
         let actor = &self.decider.actor;
         let made = self.vault.transact("approve", actor, |tx| {
             let now = tx.workspace(&workspace.id)?.filter(|now| now.state == workspace.state);
-            if pending(tx, &approval.id)?.is_none() {
+            if pending(self.vault, tx, &approval.id)?.is_none() {
                 return Ok(None);
             }
             let Some(mut now) = now else { return Ok(None) };
@@ -109,7 +109,7 @@ impl ApprovalService<'_> {
         let mut checkpoint = None;
         let mut is_open = true;
         let mut also = |tx: &mut Transaction<'_, '_>, made: &MergeRecord<'_>| {
-            is_open = pending(tx, &approval.id)?.is_some();
+            is_open = pending(self.vault, tx, &approval.id)?.is_some();
             if !is_open {
                 return Ok(false);
             }
