@@ -13,7 +13,7 @@ use crate::catalog::Catalog;
 use crate::catalog::options::OpenOptions;
 use crate::catalog::schema::upgrade;
 use crate::catalog::sums::Ledger;
-use crate::catalog::tables::{LAYERS, LINKS, META, PACKS, STACKS, TABLES, Table};
+use crate::catalog::tables::{LAYERS, LINKS, META, PACKS, REFS, STACKS, TABLES, Table};
 use crate::error::{StoreError, from_io, from_sqlite};
 use crate::object::{Hash, ObjectKind, Put};
 
@@ -39,8 +39,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Starts an archive with one consistent state of a catalog. Nothing may be at `path`.
-    pub fn create(path: &Path, catalog: &Catalog) -> Result<Self, StoreError> {
+    /// Starts an archive with one consistent state of a catalog, without refs of this kind: no byte of them is in the file. Nothing may be at `path`.
+    pub fn create(path: &Path, catalog: &Catalog, without: &str) -> Result<Self, StoreError> {
         catalog.copy_to(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags);
@@ -49,12 +49,14 @@ impl Archive {
         // One that cannot be written may be of an older format.
         upgrade(&mut archive.connection, path, &OpenOptions::default())?;
         archive.batch(&format!(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON;
              BEGIN;
              DELETE FROM objects WHERE kind = 4;
              {CHUNKS}"
         ))?;
         let mut ledger = Ledger::open(&archive.connection, path)?;
+        let left_out = ledger.delete(&archive.connection, &REFS, "kind = ?1", [without]);
+        left_out.map_err(archive.error())?;
         for table in LEFT_OUT {
             archive.batch(&format!("DROP TABLE {}", table.name))?;
             ledger.clear(table);

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use crate::error::{Result, VaultError, io_error};
 use crate::gate::COLLECTING;
 use crate::gc::layers::each_place;
+use crate::refs::APPROVAL;
 use crate::vault::Vault;
 
 /// A pack is closed when it is longer than this.
@@ -77,7 +78,7 @@ impl Vault {
             false => Some(self.take_alone(COLLECTING)?),
         };
         let _held = self.hold()?;
-        let archive = Archive::create(staged, self.catalog())?;
+        let archive = Archive::create(staged, self.catalog(), APPROVAL)?;
         archive.set_meta("name", name.as_bytes())?;
         // What is committed from now on is not in it.
         let roots = archive.roots()?;

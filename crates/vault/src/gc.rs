@@ -91,11 +91,31 @@ impl Vault {
         let collector = Collector::new(self, options)?;
         let seq = collector.window.seq;
         self.lapse(&collector.window.lapsed, actor)?;
+        self.forget_approvals(options, actor)?;
         let report = collector.run()?;
         self.record_gc(&report, actor)?;
         self.note_collected(mark, seq, &report)?;
         self.shrink()?;
         Ok(GcReport { bytes_after: self.bytes_on_disk()?, ..report })
+    }
+
+    /// Forgets approvals that were decided long ago; the log still tells of them.
+    fn forget_approvals(&self, options: &GcOptions, actor: &Actor) -> Result<()> {
+        let now = Id::random().time_ms();
+        let kept = u64::try_from(options.keep_age.as_millis()).unwrap_or(u64::MAX);
+        let mut old = self.approvals()?;
+        old.retain(|approval| {
+            let until = approval.created_ms.saturating_add(kept).max(approval.expires_ms);
+            approval.state.is_final() && until < now
+        });
+        if old.is_empty() {
+            return Ok(());
+        }
+        self.transact("gc", actor, |tx| {
+            tx.summary(format!("forget {} approvals that were decided", old.len()));
+            old.iter().try_for_each(|approval| tx.forget_approval(&approval.id))
+        })?;
+        Ok(())
     }
 
     /// Removes checkpoints that are kept no longer. From now on nothing names what they named.

@@ -341,7 +341,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
     }
 
     /// Forgets an approval that was decided.
-    pub fn forget_approval(&mut self, id: &Id) -> Result<()> {
+    pub(crate) fn forget_approval(&mut self, id: &Id) -> Result<()> {
         let key = key(APPROVAL, id);
         let before = self.writer.get_ref(&key)?;
         self.unlogged.push(RefChange { key, before, after: None });

@@ -25,6 +25,7 @@ fn project() -> Place {
     place.write("a", "one\n");
     place.write("b", "two\n");
     place.write("c", "1\n2\n3\n4\n5\n");
+    place.write("sub/a", "below\n");
     place.ok(["init"]);
     set_rules(&place, ASKS);
     place

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use offshoot_sandbox::Stream;
+use offshoot_store::Id;
 
 use super::steering::Steering;
 
@@ -54,6 +55,11 @@ pub enum Event {
     },
     /// It is over; what it changed is being taken and recorded.
     Sealing,
+    /// A person has to decide about it: [`Project::approve`](crate::Project::approve).
+    Pending {
+        /// The approval, which is named like the exec.
+        approval: Id,
+    },
     /// Its outcome is there.
     Finished,
 }

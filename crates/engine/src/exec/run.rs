@@ -58,6 +58,7 @@ impl ExecutionObserver for Telling<'_> {
 
     fn pending(&mut self, approval: &Approval) -> bool {
         self.project.engine().notify_of(approval, self.project.name());
+        (self.tell)(Event::Pending { approval: approval.id });
         true
     }
 

@@ -1,6 +1,6 @@
 //! What may run: a request that policy has let through, and nothing else.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -272,7 +272,17 @@ pub(super) fn repeats(request: &ExecutionRequest, surroundings: &Surroundings<'_
     feed.arguments(&request.command);
     feed.os(surroundings.cwd);
     feed.list(request.place.workspace(), |feed, name| feed.os(name));
-    feed.list(&request.set_by_caller, |feed, name| feed.os(name));
+    let given = |(name, _): &&(OsString, OsString)| request.set_by_caller.contains(name);
+    feed.list(request.environment.iter().filter(given), |feed, (name, value)| {
+        feed.os(name);
+        feed.os(value);
+    });
+    match &request.stdin {
+        Stdin::Empty => feed.bytes(b"empty"),
+        Stdin::Bytes(bytes) => feed.list([bytes], |feed, bytes| feed.bytes(bytes)),
+        // Nobody knows what comes there.
+        Stdin::From(_) => feed.text(&request.id),
+    }
     feed.word(&(request.reach(), request.read_only, &request.allow, &request.sandbox));
     feed.list(&request.show, |feed, path| feed.os(path));
     feed.word(surroundings.profile);

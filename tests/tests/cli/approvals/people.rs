@@ -83,11 +83,14 @@ fn of_two_who_decide_one_wins() {
 #[test]
 fn for_a_session() {
     let place = project();
-    let run = |session: &str, workspace: &str, command: &[&str]| {
-        let all = [&["exec", "--json", "-w", workspace, "--"], command].concat();
+    let run_with = |session: &str, workspace: &str, options: &[&str], command: &[&str]| {
+        let all = [&["exec", "--json", "-w", workspace], options, &["--"], command].concat();
         let mut asked = place.command(all);
         asked.env("OFFSHOOT_AGENT", "robot").env("OFFSHOOT_SESSION", session);
         document_of(&asked.output().unwrap())
+    };
+    let run = |session: &str, workspace: &str, command: &[&str]| {
+        run_with(session, workspace, &[], command)
     };
     let first = run("s1", "fix", &["rm", "a"]);
     let id = first["result"]["exec"].as_str().unwrap();
@@ -108,6 +111,11 @@ fn for_a_session() {
             other["result"]["state"], "pending_approval",
             "{session} {workspace} {command:?}"
         );
+    }
+    // The same words with something else to read, or in another place, are another command.
+    for options in [&["-e", "TARGET=prod"][..], &["--cwd", "sub"], &["--show", "/opt"]] {
+        let other = run_with("s1", "fix", options, &["rm", "a"]);
+        assert_eq!(other["result"]["approval"]["state"], "pending", "{options:?} {other}");
     }
     // Who names no session cannot be given one.
     let plain = asked(&place, &["-w", "fix"], &["rm", "b"]);

@@ -112,13 +112,19 @@ fn a_used_grant_cannot_be_replayed() {
     assert!(cat(&place, "fix", "/a").is_some());
 }
 
-/// No approval leaves with a vault.
+/// No approval leaves with a vault, nor a byte of it.
+#[needs("python3")]
 #[test]
 fn approvals_stay_on_their_machine() {
     let place = project();
-    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let remote = ["curl", "-X", "DELETE", "http://127.0.0.1:9/"];
+    let id = asked(&place, &["--net", "host", "-e", "TOKEN=kept-for-later"], &remote);
+    assert!(stored(&place, &id).contains("kept-for-later"));
     let file = place.path().join("vault.offshoot");
     place.ok(["vault", "export", file.to_str().unwrap()]);
+    let bytes = fs::read(&file).unwrap();
+    let secret = b"kept-for-later";
+    assert!(!bytes.windows(secret.len()).any(|part| part == secret), "a variable left");
     let home = place.path().join("other");
     let home = ["--home", home.to_str().unwrap()];
     place.ok([&["vault", "import", file.to_str().unwrap()], &home[..]].concat());
@@ -126,4 +132,7 @@ fn approvals_stay_on_their_machine() {
         place.json(&[&["approvals", "list", "--all", "--vault", "project"], &home[..]].concat());
     assert_eq!(listed["approvals"].as_array().unwrap().len(), 0, "{listed}");
     assert_eq!(approval(&place, &id)["state"], "pending");
+    // What was decided needs no variables any more.
+    place.ok(["approvals", "deny", &id]);
+    assert!(!stored(&place, &id).contains("kept-for-later"));
 }

@@ -384,6 +384,7 @@ impl<'a> Following<'a> {
                 let bytes = message::bytes(incoming, bytes)?;
                 Event::Output { stream: stream.into(), bytes }
             }
+            Reply::Pending { approval } => Event::Pending { approval },
             Reply::Sealing => {
                 self.known.result.state = ExecState::Sealing;
                 Event::Sealing

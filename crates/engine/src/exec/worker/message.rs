@@ -20,7 +20,7 @@ use crate::notice::Topic;
 
 /// The version of all messages. Host and worker have the same or do not talk to each other: a restriction that one of them
 /// does not know would not hold.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// No request is longer than this. The kernel takes 2 MiB of arguments and variables for one program, and JSON makes up to six
 /// bytes of one.
@@ -102,6 +102,8 @@ pub(super) enum Reply {
     Output { stream: Printed, bytes: usize },
     /// It is over; what it changed is being taken and recorded.
     Sealing,
+    /// A person has to decide about it.
+    Pending { approval: Id },
     /// Its outcome.
     Finished { envelope: Box<ExecEnvelopeDoc> },
     /// It did not even come to an outcome of its own: settings or the vault cannot be read.

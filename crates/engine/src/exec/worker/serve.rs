@@ -316,6 +316,7 @@ impl Host {
                 self.say_with(Reply::Output { stream: stream.into(), bytes: bytes.len() }, bytes);
             }
             Event::Sealing => self.say(Reply::Sealing),
+            Event::Pending { approval } => self.say(Reply::Pending { approval }),
             // The queue of the host makes these.
             Event::Skipped { .. } | Event::Finished => {}
         }
