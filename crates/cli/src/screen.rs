@@ -23,17 +23,19 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 /// The terminal while it is a screen to draw on: it becomes what it was when this is dropped.
 pub(crate) struct Screen {
     signals: Option<Signals>,
+    /// What is said where it ends early.
+    unfinished: &'static str,
     _raw: Raw,
 }
 
 impl Screen {
     /// Takes the terminal over.
-    pub(crate) fn enter() -> Result<Self> {
-        let lost = || CliError::new(ExitCode::Failure, "the terminal is gone; nothing was changed");
+    pub(crate) fn enter(unfinished: &'static str) -> Result<Self> {
+        let lost = || ended("the terminal is gone", unfinished);
         let raw = Raw::enter().ok_or_else(lost)?;
         let signals = Signals::take_over().map_err(|_| lost())?;
         print(ENTER).map_err(|_| lost())?;
-        Ok(Self { signals: Some(signals), _raw: raw })
+        Ok(Self { signals: Some(signals), unfinished, _raw: raw })
     }
 
     /// Shows these lines.
@@ -56,22 +58,22 @@ impl Screen {
         );
         match poll(&mut events, None) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(ended(&error.to_string())),
+            Err(error) => return Err(ended(&error.to_string(), self.unfinished)),
         }
         let typed = !events[0].revents().is_empty();
         drop(events);
         if self.signals.as_ref().is_some_and(Signals::ask_to_end) {
-            return Err(ended("it was asked to end"));
+            return Err(ended("it was asked to end", self.unfinished));
         }
         if !typed {
             return Ok(Vec::new());
         }
         let mut bytes = [0; 1024];
         match rustix::io::read(&stdin, &mut bytes) {
-            Ok(0) => Err(ended("the terminal is gone")),
+            Ok(0) => Err(ended("the terminal is gone", self.unfinished)),
             Ok(got) => Ok(keys(&bytes[..got])),
             Err(Errno::INTR | Errno::AGAIN) => Ok(Vec::new()),
-            Err(error) => Err(ended(&error.to_string())),
+            Err(error) => Err(ended(&error.to_string(), self.unfinished)),
         }
     }
 }
@@ -86,11 +88,8 @@ impl Drop for Screen {
     }
 }
 
-fn ended(why: &str) -> CliError {
-    CliError::new(
-        ExitCode::Failure,
-        format!("this ended early: {why}; what was not decided is as it was"),
-    )
+fn ended(why: &str, unfinished: &str) -> CliError {
+    CliError::new(ExitCode::Failure, format!("{why}: {unfinished}"))
 }
 
 fn print(text: &str) -> io::Result<()> {

@@ -1,16 +1,16 @@
 //! Deciding about what waits for a person.
 
 mod apply;
+pub(crate) mod outcome;
 mod record;
 
 use offshoot_protocol::{ApprovalFallback, ApprovalScope, ApprovalState};
 use offshoot_store::Id;
-use offshoot_tree::diff::Change;
-use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault, WorkspaceRecord};
+use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault};
 
+use self::outcome::{AppliedTrial, is_awaited};
 use self::record::refuse;
 use crate::error::{Result, ServiceError};
-use crate::exec::clearance::RequestDigest;
 use crate::id_lookup::Asked;
 
 /// Who decides that what nobody decided in time is over.
@@ -50,21 +50,6 @@ pub enum ApprovedWork {
     Done(Box<AppliedTrial>),
     /// It was not tried: whoever waits for it runs it, and if nobody does, it is to be run now.
     Granted(Box<Approval>),
-}
-
-/// A trial that became a workspace's state.
-#[derive(Clone, Debug)]
-pub struct AppliedTrial {
-    /// The approval.
-    pub approval: Approval,
-    /// The workspace.
-    pub workspace: WorkspaceRecord,
-    /// What changed in it.
-    pub changes: Vec<Change>,
-    /// The workspace had moved, so that what was tried was merged with it.
-    pub merged: bool,
-    /// The checkpoint to come back to.
-    pub checkpoint: Option<String>,
 }
 
 /// How far an approval came that somebody waits for.
@@ -267,24 +252,14 @@ pub(crate) fn expire(vault: &Vault, fallback: ApprovalFallback) -> Result<()> {
     ApprovalService::new(vault, decider, rules).expire().map(drop)
 }
 
-/// Whether a process waits for the decision.
-pub fn is_awaited(approval: &Approval) -> bool {
-    approval.waiter.as_ref().is_some_and(offshoot_vault::Waiter::is_there)
-}
-
 /// Moves an approval that a person gave to its command, once: what may run is what they saw.
-pub(crate) fn start(
-    vault: &Vault,
-    actor: &Actor,
-    id: &Id,
-    digest: &RequestDigest,
-) -> Result<Option<Id>> {
+pub(crate) fn start(vault: &Vault, actor: &Actor, id: &Id, digest: &str) -> Result<Option<Id>> {
     let record = vault.exec(id)?;
     let is_open = record.is_some_and(|record| record.state == record::PENDING);
     let started = vault.transact("approve", actor, |tx| {
         let found = tx.approval(id)?.filter(|now| now.state == ApprovalState::Granted && is_open);
         let Some(mut now) = found else { return Ok(None) };
-        if now.digest != digest.to_string() {
+        if now.digest != digest {
             return Ok(Some(None));
         }
         (now.state, now.request) = (ApprovalState::Running, None);

@@ -23,6 +23,8 @@ mod launch;
 pub(crate) mod options;
 pub(crate) mod outlet;
 mod output;
+pub(crate) mod pending;
+mod prepare;
 pub(crate) mod probe;
 pub(crate) mod profiles;
 mod program;

@@ -41,9 +41,8 @@ mod words;
 mod workspace;
 mod workspace_lock;
 
-pub use approval::{
-    AppliedTrial, ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider, is_awaited,
-};
+pub use approval::outcome::{AppliedTrial, is_awaited};
+pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
     NewBinding, Rebound, Refreshed, UnboundGitDirectory, check_folder, shown_name,
@@ -61,7 +60,6 @@ pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
-pub use exec::approving::{ApprovalTerms, PendingApproval};
 pub use exec::clearance::{Cleared, RequestDigest};
 pub use exec::data_layers::try_data_layers;
 pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
@@ -70,6 +68,7 @@ pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::hosts::{named_hosts, needs_network, tried_hosts};
 pub use exec::options::{FurtherHints, RuntimeOptions, set_aside};
 pub use exec::outlet::{check_hosts, check_proxied, check_rules};
+pub use exec::pending::{ApprovalTerms, PendingApproval};
 pub use exec::probe::{DriverReport, probe_drivers};
 pub use exec::profiles::ProfileRules;
 pub use exec::refusal::{refusal, suggestion};

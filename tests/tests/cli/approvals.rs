@@ -2,6 +2,8 @@
 
 #[path = "approvals/people.rs"]
 mod people;
+#[path = "approvals/printed.rs"]
+mod printed;
 #[path = "approvals/trials.rs"]
 mod trials;
 #[path = "approvals/trust.rs"]

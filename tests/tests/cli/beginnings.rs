@@ -288,7 +288,7 @@ fn rules_are_suggested_where_they_help() {
         (&["--shell", "touch /etc/passwd; sudo ls"], fails),
     ] {
         let output = place.run([&["exec", "-w", "fix"], futile].concat());
-        assert_eq!(output.status.code(), Some(123), "{futile:?}: {output:?}");
+        assert_eq!(output.status.code(), Some(122), "{futile:?}: {output:?}");
         let said = errors(&output);
         assert!(said.contains(why), "{futile:?}: {said}");
         assert!(said.contains("this command is not allowed here"), "{futile:?}: {said}");

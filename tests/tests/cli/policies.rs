@@ -72,12 +72,12 @@ fn a_denied_command_runs_not_and_is_recorded() {
 }
 
 #[test]
-fn what_needs_an_approval_waits() {
+fn what_is_of_no_use_is_denied() {
     let place = project();
     place.ok(["workspace", "create", "fix"]);
-    let envelope = exec(&place, 123, &["-w", "fix", "--", "sudo", "ls"]);
+    let envelope = exec(&place, 122, &["-w", "fix", "--", "sudo", "ls"]);
     let result = &envelope["result"];
-    assert_eq!(result["state"], "pending_approval");
+    assert_eq!(result["state"], "denied");
     assert_eq!(result["workspace"], "fix");
     assert_eq!(decision(&envelope), "require_approval");
     assert_eq!(result["decision"]["category"], "host_escape_risk");
@@ -92,7 +92,7 @@ fn what_needs_an_approval_waits() {
 #[test]
 fn the_rule_that_is_proposed_is_the_one_that_helps() {
     let place = project();
-    let envelope = exec(&place, 123, &["--shell", "cat a && sudo true"]);
+    let envelope = exec(&place, 122, &["--shell", "cat a && sudo true"]);
     let remedy = &envelope["result"]["decision"]["remedy"];
     let proposed = remedy["rule"].as_str().unwrap();
     // There is no file yet.
@@ -125,7 +125,7 @@ fn layers_narrow_and_only_the_users_widens() {
     let place = project();
     let wide = rule("allow", r#"["sudo", "true"]"#);
     place.write("offshoot-policy.toml", &wide);
-    exec(&place, 123, &["--", "sudo", "true"]);
+    exec(&place, 122, &["--", "sudo", "true"]);
     let warned = place.json(&["policy", "test"]);
     assert_eq!(warned["warnings"].as_array().unwrap().len(), 1, "{warned}");
     write(user_file(&place), &wide);
@@ -278,8 +278,8 @@ fn another_file_can_stand_in_for_the_users() {
 fn a_command_that_may_not_run_makes_no_vault() {
     let place = Place::new();
     place.write("a", "one\n");
-    let envelope = exec(&place, 123, &["--", "sudo", "ls"]);
-    assert_eq!(envelope["result"]["state"], "pending_approval");
+    let envelope = exec(&place, 122, &["--", "sudo", "ls"]);
+    assert_eq!(envelope["result"]["state"], "denied");
     assert_eq!(place.json(&["vault", "list"])["vaults"].as_array().unwrap().len(), 0);
     exec(&place, 0, &["--", "cat", "a"]);
 }
@@ -415,7 +415,7 @@ fn the_folder_is_not_looked_at_for_a_command_that_may_not_run() {
     let place = project();
     let before = place.json(&["op", "log"]).to_string();
     place.write("new", "not seen\n");
-    exec(&place, 123, &["--", "sudo", "ls"]);
+    exec(&place, 122, &["--", "sudo", "ls"]);
     let listed = place.ok(["fs", "ls", "/"]);
     assert!(!listed.contains("new"), "{listed}\n{before}");
     exec(&place, 0, &["--", "cat", "a"]);

@@ -1,23 +1,26 @@
 //! `offshoot approvals`: commands that wait for a person.
 
+mod args;
 mod decide;
 mod inbox;
 mod outcome;
+mod rows;
 mod show;
 
 use clap::{Args, Subcommand};
-use offshoot_engine::approval::{Approval, ApprovalScope, ApprovalService, ApprovalState};
+use offshoot_engine::approval::{Approval, ApprovalService};
 use offshoot_engine::wire;
 use offshoot_protocol::{ApprovalListDoc, Hint};
 
-use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::invocation::next;
-use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint, table};
+use crate::render::{self, DIM, NAME, paint, table};
 use crate::terminal;
 
+use self::args::{ApproveArgs, DenyArgs, ListArgs, ShowArgs, WaitArgs, Which};
 pub(crate) use self::decide::ask;
+use self::rows::{pending, state, trial};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,77 +71,6 @@ enum ApprovalsCommand {
     Wait(WaitArgs),
 }
 
-#[derive(Debug, Args)]
-struct ListArgs {
-    /// List those that were decided as well
-    #[arg(short, long)]
-    all: bool,
-}
-
-#[derive(Debug, Args)]
-struct ShowArgs {
-    /// Approval: the start of its id
-    #[arg(value_name = "ID", add = complete::approvals())]
-    id: String,
-}
-
-#[derive(Debug, Args)]
-struct ApproveArgs {
-    #[command(flatten)]
-    which: Which,
-    /// Say why
-    #[arg(short, long, value_name = "TEXT")]
-    message: Option<String>,
-    /// Approve the same command of the same agent's session from now on, until the approval would expire
-    #[arg(long, conflicts_with = "always")]
-    session: bool,
-    /// Add the smallest rule that allows the command to your policy
-    #[arg(long)]
-    always: bool,
-    /// Do not ask before adding the rule
-    #[arg(short, long, requires = "always")]
-    yes: bool,
-}
-
-#[derive(Debug, Args)]
-struct DenyArgs {
-    #[command(flatten)]
-    which: Which,
-    /// Say why; whoever asked is told
-    #[arg(short, long, value_name = "TEXT")]
-    message: Option<String>,
-}
-
-#[derive(Debug, Args)]
-struct Which {
-    /// Approvals: the starts of their ids
-    #[arg(value_name = "ID", required_unless_present = "all", add = complete::approvals())]
-    ids: Vec<String>,
-    /// All that wait; with -w, those of that workspace
-    #[arg(long, conflicts_with = "ids")]
-    all: bool,
-}
-
-#[derive(Debug, Args)]
-struct WaitArgs {
-    /// Approval: the start of its id
-    #[arg(value_name = "ID", add = complete::approvals())]
-    id: String,
-    /// Give up after this time, such as 30s
-    #[arg(long, value_name = "TIME", value_parser = super::exec::patience)]
-    timeout: Option<std::time::Duration>,
-}
-
-impl ApproveArgs {
-    fn scope(&self) -> ApprovalScope {
-        match (self.session, self.always) {
-            (true, _) => ApprovalScope::Session,
-            (_, true) => ApprovalScope::Always,
-            _ => ApprovalScope::Once,
-        }
-    }
-}
-
 /// The exit code is that of what was waited for.
 pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Result<Option<u8>> {
     let opened = context.vault()?;
@@ -168,21 +100,6 @@ pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Result<Option<u8>>
             show::wait(&args.id, args.timeout, context, &opened, &service)
         }
     }
-}
-
-/// Those that still wait, of the workspace that was named.
-fn pending(
-    context: &Context,
-    opened: &OpenVault,
-    service: &ApprovalService<'_>,
-) -> Result<Vec<Approval>> {
-    let mut found = service.list()?;
-    found.retain(|approval| approval.state.is_pending());
-    if let Some(name) = context.workspace_name() {
-        let named = opened.vault.workspace_named(name)?.map(|workspace| workspace.id);
-        found.retain(|approval| named.is_some() && approval.workspace == named);
-    }
-    Ok(found)
 }
 
 fn chosen(
@@ -237,21 +154,4 @@ fn list(
         );
         format!("{}{}", table(COLUMNS, rows.collect()), paint(DIM, &next))
     })
-}
-
-fn trial(approval: &Approval) -> String {
-    match (approval.trial, approval.base) {
-        (None, _) => paint(WARN, "not tried"),
-        (trial, base) if trial == base => "no changes".to_owned(),
-        _ => "changes".to_owned(),
-    }
-}
-
-fn state(state: ApprovalState) -> String {
-    let style = match state {
-        ApprovalState::Pending | ApprovalState::Granted | ApprovalState::Running => WARN,
-        ApprovalState::Approved => GOOD,
-        ApprovalState::Denied | ApprovalState::Expired | ApprovalState::Gone => BAD,
-    };
-    paint(style, state.as_str())
 }

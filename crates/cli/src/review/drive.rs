@@ -8,6 +8,9 @@ use crate::error::Result;
 use crate::screen::Screen;
 use crate::terminal;
 
+/// What is said where it ends before somebody is done.
+const UNFINISHED: &str = "the review ended, and nothing was changed";
+
 /// Walks through items until somebody ends it, and gives them back with the decisions.
 pub(crate) fn walk(
     title: String,
@@ -15,7 +18,7 @@ pub(crate) fn walk(
     can_commit: bool,
 ) -> Result<(FoldedReview, Ending)> {
     let mut walk = Walk::new(title, review, can_commit);
-    let mut screen = Screen::enter()?;
+    let mut screen = Screen::enter(UNFINISHED)?;
     loop {
         if let Some((lines, columns)) = terminal::size() {
             walk.resize(lines, columns);
@@ -60,5 +63,5 @@ fn edit(
         Ok(None) => walk.say("nothing was changed in the editor"),
         Err(error) => walk.say(error.message),
     }
-    Screen::enter()
+    Screen::enter(UNFINISHED)
 }

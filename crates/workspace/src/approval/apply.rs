@@ -10,8 +10,9 @@ use offshoot_vault::{
     Approval, ApprovalDecision, Checkpoint, CheckpointState, Transaction, WorkspaceRecord,
 };
 
+use super::outcome::AppliedTrial;
 use super::record::{Completed, complete};
-use super::{AppliedTrial, ApprovalService, describe, pending};
+use super::{ApprovalService, describe, pending};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::exec::summary::{is_directory_time, shortened};

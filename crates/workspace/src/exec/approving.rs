@@ -4,18 +4,17 @@ use std::time::{Duration, Instant};
 
 use offshoot_policy::Verdict;
 use offshoot_profile::Profile;
-use offshoot_protocol::{
-    ApprovalFallback, ApprovalState, EffectCategory, ErrorBody, ExecState, Hint, Network,
-};
+use offshoot_protocol::{ApprovalState, EffectCategory, ExecState, Network};
 use offshoot_sandbox::Stdin;
 use offshoot_store::Id;
 use offshoot_vault::{Approval, Transaction, VaultError, Waiter};
 
-use super::clearance::{Clearance, Cleared, Grant, Purpose, RequestDigest, Surroundings};
+use super::clearance::{Clearance, Cleared, Grant, Purpose, Referred, Surroundings};
 use super::clearance::{digest_of, repeats};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::ExecutionObserver;
-use super::refusal::{is_futile, refusal};
+use super::pending::PendingApproval;
+use super::refusal::is_futile;
 use super::request::{ApprovalWait, ExecutionRequest};
 use super::runtime::ProxyRuntime;
 use super::summary::is_directory_time;
@@ -27,23 +26,6 @@ use crate::resolve::Resolver;
 
 /// How often to look whether somebody has decided.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// What is the same for all approvals of a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApprovalTerms {
-    /// How long there is to decide.
-    pub expire: Duration,
-    /// What becomes of what nobody decides in time.
-    pub fallback: ApprovalFallback,
-}
-
-/// What a request that is not let run becomes.
-pub(super) enum Referred {
-    /// It may run all the same, or be tried.
-    Cleared(Clearance),
-    /// It waits, or does not run.
-    Refused(Verdict),
-}
 
 impl ProxyRuntime<'_> {
     /// What becomes of a request that policy does not let run: it was approved of before, it can be tried, or neither.
@@ -64,7 +46,8 @@ impl ProxyRuntime<'_> {
             let cleared = Clearance::new(request, surroundings, verdict, Purpose::Run);
             return Ok(Referred::Cleared(cleared));
         }
-        result.approval = Some(PendingApproval { digest: asked, repeats, approval: None });
+        result.approval =
+            Some(PendingApproval { digest: asked.to_string(), repeats, approval: None });
         let reason = untried(request, &verdict, surroundings.profile);
         if let Some(reason) = reason {
             result.untried = Some(reason);
@@ -121,7 +104,7 @@ impl ProxyRuntime<'_> {
             command: request.command.display(),
             reason: verdict.map(|verdict| verdict.reason.to_string()).unwrap_or_default(),
             asked_by: request.actor.clone(),
-            digest: pending.digest.to_string(),
+            digest: pending.digest.clone(),
             repeats: pending.repeats.clone(),
             base,
             trial,
@@ -291,7 +274,8 @@ impl ProxyRuntime<'_> {
             let digest = digest_of(request, around);
             Ok((Clearance::new(request, around, verdict, Purpose::Granted(grant)), digest))
         })?;
-        let base = crate::approval::start(self.vault, &request.actor, &request.id, &digest)?;
+        let base =
+            crate::approval::start(self.vault, &request.actor, &request.id, &digest.to_string())?;
         result.decision = Some(clearance.verdict().clone());
         Ok(clearance.from_base(base))
     }
@@ -314,15 +298,6 @@ impl ProxyRuntime<'_> {
     }
 }
 
-/// What is known about the approval that a request needs.
-#[derive(Clone, Debug)]
-pub struct PendingApproval {
-    pub(super) digest: RequestDigest,
-    pub(super) repeats: String,
-    /// The approval as it was recorded.
-    pub approval: Option<Approval>,
-}
-
 /// Why a request cannot be tried; none where it can.
 fn untried(request: &ExecutionRequest, verdict: &Verdict, profile: &Profile) -> Option<String> {
     let reason = if profile.is_open() {
@@ -337,18 +312,4 @@ fn untried(request: &ExecutionRequest, verdict: &Verdict, profile: &Profile) -> 
         return None;
     };
     Some(reason.to_owned())
-}
-
-/// What is said to whoever asked for something that a person decides about.
-pub(super) fn pending_error(verdict: &Verdict, result: &ExecutionResult) -> ErrorBody {
-    let error = refusal(verdict);
-    let Some(approval) = result.pending_approval() else { return error };
-    let id = approval.id.short();
-    let hint = Hint::command("offshoot approvals show")
-        .arg(&id)
-        .text(" shows it, ")
-        .then("offshoot approvals approve")
-        .arg(&id)
-        .text(if approval.trial.is_some() { " makes it real" } else { " runs it" });
-    error.with_hint(Some(&hint))
 }

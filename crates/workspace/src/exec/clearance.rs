@@ -222,6 +222,14 @@ impl Clearance {
     }
 }
 
+/// What a request that is not let run becomes.
+pub(super) enum Referred {
+    /// It may run all the same, or be tried.
+    Cleared(Clearance),
+    /// It waits, or does not run.
+    Refused(Verdict),
+}
+
 /// What policy sees beside the request.
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {

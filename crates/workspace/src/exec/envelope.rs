@@ -13,8 +13,8 @@ use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_vault::Approval;
 
-use super::approving::PendingApproval;
 use super::output::KeptOutput;
+use super::pending::PendingApproval;
 use super::request::ExecutionRequest;
 
 /// The answer to every request, whatever became of it.

@@ -11,7 +11,7 @@ use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
 
-use super::approving::ApprovalTerms;
+use super::pending::ApprovalTerms;
 use super::profiles::ProfileRules;
 use super::sight::Viewer;
 use crate::cache::CacheRules;

@@ -7,7 +7,6 @@ use offshoot_protocol::{
     EffectCategory, ErrorBody, ExecState, ExitCode, Hint, PolicyDecision, PolicyLayer,
 };
 
-use super::approving::pending_error;
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::ProxyRuntime;
@@ -95,6 +94,20 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
     let mut refusal = ErrorBody::new(code, format!("{what}: {}", verdict.reason));
     refusal.hint = suggestion(verdict).map(|remedy| remedy.advice);
     refusal
+}
+
+/// What is said to whoever asked for something that a person decides about.
+fn pending_error(verdict: &Verdict, result: &ExecutionResult) -> ErrorBody {
+    let error = refusal(verdict);
+    let Some(approval) = result.pending_approval() else { return error };
+    let id = approval.id.short();
+    let hint = Hint::command("offshoot approvals show")
+        .arg(&id)
+        .text(" shows it, ")
+        .then("offshoot approvals approve")
+        .arg(&id)
+        .text(if approval.trial.is_some() { " makes it real" } else { " runs it" });
+    error.with_hint(Some(&hint))
 }
 
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.

@@ -3,23 +3,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use offshoot_mount::{MountRequest, candidates};
 use offshoot_profile::Profile;
 use offshoot_protocol::{ExecState as State, ExitCode, Hint, Network, ResourceLimit};
-use offshoot_sandbox::{Cancel, InForce, Renames, Requests, SandboxError, Signals};
+use offshoot_sandbox::{Cancel, InForce, Renames, Requests, SandboxError};
 use offshoot_store::{Id, ProcessMark, boot_id};
-use offshoot_vault::{
-    Binding, ExecNote, UpperOwner, Vault, VaultError, WorkspaceLock, WorkspaceRecord,
-};
+use offshoot_vault::{Binding, ExecNote, UpperOwner, Vault, WorkspaceRecord};
 use rustix::io::Errno;
 
-use super::approving::Referred;
 use super::bare;
 use super::caches::{keep_caches, take_caches};
 use super::check::{Start, check_places, validate};
-use super::clearance::{Clearance, Cleared, Purpose, Surroundings};
+use super::clearance::{Clearance, Cleared, Purpose, Referred, Surroundings};
 use super::data_layers::data_layers_work;
 use super::disk::{DiskBefore, DiskWatch};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
@@ -30,16 +27,13 @@ use super::launch::{Launched, Wanted};
 use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::outlet::{self, EquippedOutlet, Outlet};
 use super::quiet::quieten;
-use super::request::{ExecutionRequest, ExecutionWorkspace};
+use super::request::ExecutionRequest;
 use super::scene::{Ran, Scene};
 use super::shortage;
 use super::sight::Sight;
 use super::unseen;
 use crate::binding::git_warning;
 use crate::error::{Result, ServiceError};
-use crate::resolve::Resolver;
-use crate::suggest::slip_of;
-use crate::workspace::{NewWorkspace, WorkspaceService};
 
 /// The group of the table that has stores of objects which the project's repositories borrow from.
 const BORROWED: &str = "borrowed";
@@ -348,73 +342,6 @@ impl<'a> ProxyRuntime<'a> {
         }
     }
 
-    /// Finds or forks the workspace, and holds it for a command that may change it. One that only reads shows the state that
-    /// it finds: its note keeps that from being collected, and it is in nobody's way.
-    fn prepare(
-        &self,
-        execution: &mut Execution<'_>,
-        observer: &mut dyn ExecutionObserver,
-    ) -> Result<(Id, Option<WorkspaceLock>)> {
-        loop {
-            let Some((workspace, forked)) = self.find_or_fork(execution)? else { continue };
-            execution.result.forked = forked;
-            execution.result.warnings.extend(self.options.profiles.warnings().filter(|_| forked));
-            execution.result.workspace = Some((workspace.id, workspace.name.clone()));
-            // Nor does a trial change it.
-            let held = match execution.request.read_only || execution.is_trial() {
-                true => None,
-                false => Some(self.hold(&workspace, execution, observer)?),
-            };
-            // Whoever made it may have left nothing in it, and taken it away while this one waited.
-            let is_there = self.vault.workspace(&workspace.id)?.is_some();
-            if is_there || execution.request.place.workspace().is_none() {
-                return Ok((workspace.id, held));
-            }
-        }
-    }
-
-    /// The workspace and whether it was made for this; none where somebody else was faster to make it.
-    fn find_or_fork(
-        &self,
-        execution: &mut Execution<'_>,
-    ) -> Result<Option<(WorkspaceRecord, bool)>> {
-        let Execution { request, result, .. } = execution;
-        let resolver = Resolver::new(self.vault);
-        let service = WorkspaceService::new(self.vault, &request.actor);
-        match &request.place {
-            ExecutionWorkspace::Workspace(name) => {
-                if let Some(found) = resolver.look_up(name)? {
-                    return Ok(Some((found, false)));
-                }
-                let new =
-                    NewWorkspace { name: Some(name), from: &resolver.head()?, lifetime: None };
-                let made = match service.create(&new) {
-                    Err(ServiceError::NameTaken { .. }) => return Ok(None),
-                    made => made?,
-                };
-                let others = self.vault.workspaces()?;
-                let others = others.iter().map(|other| other.name.as_str());
-                if let Some(meant) = slip_of(name, others.filter(|other| other != name)) {
-                    let warning = format!("new workspace {name} (did you mean {meant}?)");
-                    result.warnings.push(warning);
-                }
-                Ok(Some((made, true)))
-            }
-            ExecutionWorkspace::Existing { id, .. } => {
-                let found = self.vault.workspace(id)?.ok_or(ServiceError::Vanished(*id))?;
-                Ok(Some((found, false)))
-            }
-            ExecutionWorkspace::Fork { from, lifetime } => {
-                let from = match from {
-                    Some(text) => resolver.point(text, None)?,
-                    None => resolver.head()?,
-                };
-                let new = NewWorkspace { name: None, from: &from, lifetime: *lifetime };
-                Ok(Some((service.create(&new)?, true)))
-            }
-        }
-    }
-
     /// The workspace as it is now: whoever held it before may have moved it.
     fn look_again(&self, execution: &mut Execution<'_>, id: &Id) -> Result<WorkspaceRecord> {
         let workspace = self.vault.workspace(id)?.ok_or(ServiceError::Vanished(*id))?;
@@ -426,45 +353,6 @@ impl<'a> ProxyRuntime<'a> {
     /// Who may ask a command to end.
     pub(super) fn requests<'o>(&'o self, request: &'o ExecutionRequest) -> Requests<'o> {
         Requests { signals: self.options.signals.as_ref(), cancel: request.cancel.as_deref() }
-    }
-
-    /// Waits for the workspace, for as long as the request says and nobody asks this process to end.
-    fn hold(
-        &self,
-        workspace: &WorkspaceRecord,
-        execution: &mut Execution<'_>,
-        observer: &mut dyn ExecutionObserver,
-    ) -> Result<WorkspaceLock> {
-        const STEP: Duration = Duration::from_millis(100);
-        let command = execution.request.command.display();
-        let holder = format!("process {}: {command}", std::process::id());
-        let (started, mut told) = (Instant::now(), false);
-        loop {
-            // One that is not to run any more is in nobody's way.
-            check_wanted(execution)?;
-            let request = &execution.request;
-            let left = request.wait.unwrap_or(Duration::ZERO).saturating_sub(started.elapsed());
-            let lock = self.vault.lock_workspace(&workspace.id, Some(left.min(STEP)), &holder);
-            let holder = match lock {
-                Err(VaultError::WorkspaceBusy { holder, .. }) => holder,
-                other => return Ok(other?),
-            };
-            let workspace = workspace.name.clone();
-            if self.requests(execution.request).ask_to_end() {
-                check_wanted(execution)?;
-                execution.result.interrupted = true;
-                let signal = self.options.signals.as_ref().and_then(Signals::ended_by);
-                let code = signal.and_then(ExitCode::of_signal).unwrap_or(ExitCode::Interrupted);
-                return Err(ServiceError::Interrupted { workspace, holder, code });
-            }
-            if left <= STEP {
-                return Err(ServiceError::Busy { workspace, holder });
-            }
-            if !told {
-                observer.in_use(&workspace, &holder);
-                told = true;
-            }
-        }
     }
 
     /// What the command works on.
@@ -569,7 +457,7 @@ impl<'a> ProxyRuntime<'a> {
 }
 
 /// Whether a command that has not started is still to run.
-fn check_wanted(execution: &mut Execution<'_>) -> Result<()> {
+pub(super) fn check_wanted(execution: &mut Execution<'_>) -> Result<()> {
     if execution.request.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled()) {
         execution.result.interrupted = true;
         return Err(ServiceError::Cancelled);

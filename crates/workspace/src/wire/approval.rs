@@ -10,7 +10,7 @@ use super::change::change;
 use super::history::actor;
 use super::time::time;
 use super::workspace::workspace_name;
-use crate::approval::{AppliedTrial, is_awaited};
+use crate::approval::outcome::{AppliedTrial, is_awaited};
 
 /// An approval.
 pub fn approval(approval: &Approval) -> ApprovalDoc {

@@ -11,8 +11,8 @@ use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{ApprovalDecidedDoc, ApprovalOutcomeDoc, ExitCode};
 
+use super::args::{ApproveArgs, DenyArgs};
 use super::outcome;
-use super::{ApproveArgs, DenyArgs};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::output;

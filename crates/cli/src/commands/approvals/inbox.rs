@@ -7,11 +7,15 @@ use offshoot_engine::wire;
 
 use self::pages::{Choice, Page, Pages};
 use super::decide::{agreed_rule, carry_out};
+use super::rows::pending;
 use super::{outcome, show};
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::screen::Screen;
 use crate::terminal;
+
+/// What is said where it ends before somebody is done.
+const UNFINISHED: &str = "what was not decided still waits";
 
 /// Shows what waits until it is decided or left.
 pub(super) fn run(
@@ -19,12 +23,12 @@ pub(super) fn run(
     opened: &OpenVault,
     service: &ApprovalService<'_>,
 ) -> Result<()> {
-    let found = super::pending(context, opened, service)?;
+    let found = pending(context, opened, service)?;
     if found.is_empty() {
         return context.output.text("nothing waits for an approval\n");
     }
     let mut pages = Pages::new(load(context, opened, found)?);
-    let mut screen = Screen::enter()?;
+    let mut screen = Screen::enter(UNFINISHED)?;
     let mut told = Vec::new();
     'shown: loop {
         if let Some((lines, columns)) = terminal::size() {
@@ -50,7 +54,7 @@ pub(super) fn run(
             if pages.is_over() {
                 return context.output.text(&told.concat());
             }
-            screen = Screen::enter()?;
+            screen = Screen::enter(UNFINISHED)?;
         }
     }
     drop(screen);

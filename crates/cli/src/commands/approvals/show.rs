@@ -7,6 +7,7 @@ use offshoot_engine::exec::ExecService;
 use offshoot_engine::wire;
 use offshoot_protocol::{ApprovalShowDoc, ExecEnvelopeDoc, ExitCode, Hint, Text};
 
+use super::rows::state;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::invocation::next;
@@ -81,7 +82,7 @@ pub(super) fn details(
     let agent = by.agent.as_ref().map(|agent| format!(" for {agent}")).unwrap_or_default();
     let session = by.session.as_ref().map(|name| format!(", session {name}")).unwrap_or_default();
     let mut rows = vec![
-        row("approval", format!("{}  {}", approval.id, super::state(approval.state))),
+        row("approval", format!("{}  {}", approval.id, state(approval.state))),
         row("command", render::line(&approval.command)),
         row("needs approval", render::line(&approval.reason)),
         row(

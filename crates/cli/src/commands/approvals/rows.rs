@@ -1,0 +1,39 @@
+//! What waits, and how it is shown in a word.
+
+use offshoot_engine::approval::{Approval, ApprovalService, ApprovalState};
+
+use crate::context::{Context, OpenVault};
+use crate::error::Result;
+use crate::render::{BAD, GOOD, WARN, paint};
+
+/// Those that still wait, of the workspace that was named.
+pub(super) fn pending(
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+) -> Result<Vec<Approval>> {
+    let mut found = service.list()?;
+    found.retain(|approval| approval.state.is_pending());
+    if let Some(name) = context.workspace_name() {
+        let named = opened.vault.workspace_named(name)?.map(|workspace| workspace.id);
+        found.retain(|approval| named.is_some() && approval.workspace == named);
+    }
+    Ok(found)
+}
+
+pub(super) fn trial(approval: &Approval) -> String {
+    match (approval.trial, approval.base) {
+        (None, _) => paint(WARN, "not tried"),
+        (trial, base) if trial == base => "no changes".to_owned(),
+        _ => "changes".to_owned(),
+    }
+}
+
+pub(super) fn state(state: ApprovalState) -> String {
+    let style = match state {
+        ApprovalState::Pending | ApprovalState::Granted | ApprovalState::Running => WARN,
+        ApprovalState::Approved => GOOD,
+        ApprovalState::Denied | ApprovalState::Expired | ApprovalState::Gone => BAD,
+    };
+    paint(style, state.as_str())
+}

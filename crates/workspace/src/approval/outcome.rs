@@ -1,0 +1,24 @@
+//! What an approval came to.
+
+use offshoot_tree::diff::Change;
+use offshoot_vault::{Approval, WorkspaceRecord};
+
+/// A trial that became a workspace's state.
+#[derive(Clone, Debug)]
+pub struct AppliedTrial {
+    /// The approval.
+    pub approval: Approval,
+    /// The workspace.
+    pub workspace: WorkspaceRecord,
+    /// What changed in it.
+    pub changes: Vec<Change>,
+    /// The workspace had moved, so that what was tried was merged with it.
+    pub merged: bool,
+    /// The checkpoint to come back to.
+    pub checkpoint: Option<String>,
+}
+
+/// Whether a process waits for the decision.
+pub fn is_awaited(approval: &Approval) -> bool {
+    approval.waiter.as_ref().is_some_and(offshoot_vault::Waiter::is_there)
+}
