@@ -277,7 +277,7 @@ impl ProxyRuntime<'_> {
         let base =
             crate::approval::start(self.vault, &request.actor, &request.id, &digest.to_string())?;
         result.decision = Some(clearance.verdict().clone());
-        Ok(clearance.from_base(base))
+        Ok(clearance.at_base(base))
     }
 
     /// A workspace that moved since a person approved of a command in it is another one than they saw.

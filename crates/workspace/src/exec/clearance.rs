@@ -196,7 +196,7 @@ impl Clearance {
     }
 
     /// The state that the workspace must have.
-    pub(super) fn from_base(mut self, at: Option<Id>) -> Self {
+    pub(super) fn at_base(mut self, at: Option<Id>) -> Self {
         if let Purpose::Granted(grant) = &mut self.purpose {
             grant.base = at;
         }

@@ -58,5 +58,8 @@ fn approvals_for_programs() {
     transcript.json(&["approvals", "show", &id]);
     transcript.json(&["approvals", "approve", &id]);
     transcript.json(&["approvals", "wait", &id]);
+    transcript.json(&REMOTE);
+    let id = place.json(&["approvals", "list"])["approvals"][0]["id"].as_str().unwrap().to_owned();
+    transcript.json(&["approvals", "deny", &id, "-m", "no"]);
     insta::assert_snapshot!(transcript.finish());
 }

@@ -22,11 +22,8 @@ pub(super) fn text(outcome: &ApprovalOutcomeDoc) -> String {
     };
     text.push('\n');
     if let Some(rule) = &outcome.rule {
-        text.push_str(&format!(
-            "{}\n{}",
-            paint(DIM, "added to your policy:"),
-            render::lines(rule, "  ")
-        ));
+        text.push_str(&format!("{}\n", paint(DIM, "added to your policy:")));
+        rule.lines().for_each(|line| text.push_str(&format!("  {}\n", render::line(line))));
     }
     if let Some(workspace) =
         outcome.workspace.as_ref().filter(|_| !outcome.changed_files.is_empty())

@@ -158,7 +158,9 @@ pub(super) fn printed(exec: Option<&ExecEnvelopeDoc>) -> String {
         }
         let shown = &bytes[bytes.len().saturating_sub(SHOWN_OUTPUT)..];
         text.push_str(&format!("{}\n", paint(DIM, &format!("{name}:"))));
-        text.push_str(&render::lines(&String::from_utf8_lossy(shown), "  "));
+        for line in String::from_utf8_lossy(shown).lines() {
+            text.push_str(&format!("  {}\n", render::line(line)));
+        }
     }
     text
 }

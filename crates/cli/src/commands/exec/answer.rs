@@ -61,12 +61,13 @@ impl Answer {
     /// Answers a request that may not run where there is no vault to record it in.
     pub(super) fn deny(self, ask: &Ask<'_>, context: &Context, verdict: &Verdict) -> Result<u8> {
         let refusal = refusal(verdict);
+        // What a person decides about has a vault by then.
         let code = refusal.code().number();
         if self.form.is_text() {
             output::eprint(&summary::refusal(&refusal, verdict, context.engine.user_rule_file()));
         } else {
             let mut document = refused::envelope(ask, context, refusal);
-            document.result.state = verdict.decision.refusal().unwrap_or(ExecState::Denied);
+            document.result.state = ExecState::Denied;
             document.result.failed_in = None;
             document.result.decision = Some(wire::verdict(verdict));
             document.notes = context.output.take_notes();
