@@ -39,6 +39,7 @@
 
 mod activity;
 pub mod actor;
+pub mod audit;
 pub mod binding;
 pub mod cache;
 pub mod change;

@@ -3,7 +3,7 @@
 use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
-    binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover, review,
+    audit, binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover, review,
     sandbox, status, tools, vault, workspace,
 };
 
@@ -12,6 +12,7 @@ pub fn schemas() -> Vec<SchemaFile> {
     let errors: &[Schema] = &[|| schema::framed::<ErrorDocument>("error")];
     let all = [
         errors,
+        audit::SCHEMAS,
         binding::SCHEMAS,
         cache::SCHEMAS,
         commit::SCHEMAS,

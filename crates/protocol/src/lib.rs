@@ -3,6 +3,7 @@
 //! Every command with `--json` prints exactly one [`Document`]. Documents of one `schema_version` may gain fields and never
 //! lose or change them. This crate holds plain data; it knows no vault and no command line.
 
+mod audit;
 mod binding;
 mod cache;
 mod change;
@@ -30,6 +31,7 @@ mod vault;
 mod way_on;
 mod workspace;
 
+pub use audit::*;
 pub use binding::*;
 pub use cache::*;
 pub use change::*;

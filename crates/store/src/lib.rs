@@ -24,7 +24,7 @@ pub use catalog::Catalog;
 pub use catalog::options::OpenOptions;
 pub use catalog::reader::Reader;
 pub use catalog::rows::{
-    AuditRow, ExecEnds, ExecRow, LayerRow, LinkRow, NewOperation, OperationRow, PackRow, RefChange,
+    AuditRow, AuditUntil, ExecEnds, ExecRow, LayerRow, LinkRow, NewOperation, OperationRow, PackRow, RefChange,
     RefKey, RefRow, SnapshotRow, StackRow,
 };
 pub use catalog::writer::Writer;

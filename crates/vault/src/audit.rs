@@ -3,6 +3,7 @@
 pub(crate) mod key;
 pub(crate) mod lines;
 pub(crate) mod log;
+pub(crate) mod prune;
 pub(crate) mod signing;
 pub(crate) mod verify;
 
@@ -18,6 +19,8 @@ const SUCCESSOR: &[u8] = b"offshoot v1 audit key\0";
 
 /// What an event calls a change of the key that signs.
 pub(crate) const AUDIT_KEY: &str = "audit_key";
+/// What an event calls the removal of those before.
+pub(crate) const PRUNED: &str = "audit_pruned";
 
 /// The chain of an audit event: over the chain before it and its own bytes.
 pub(crate) fn audit_chain(before: &Hash, event: &[u8]) -> Hash {

@@ -47,6 +47,7 @@ pub use archive::Archived;
 pub use audit::key::{NotHex, PublicKey, Signature};
 pub use audit::lines::{LinesError, LinesWriter, verify_lines};
 pub use audit::log::AuditEvent;
+pub use audit::prune::PrunedAudit;
 pub use audit::verify::{AuditFlaw, AuditReport, AuditVerifier, SigningKey};
 pub use audit::{AuditHead, FormerKey, KeyChange, SignedHead};
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};

@@ -4,6 +4,7 @@
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
+mod announce;
 mod attempt;
 mod bare;
 mod caches;

@@ -3,6 +3,8 @@
 //! These are the services that every surface of Offshoot calls. They decide what a command means and leave how it is
 //! stored to the vault; they never print, prompt, or read the environment.
 
+mod audit;
+mod audited;
 mod binding;
 mod cache;
 mod change;
@@ -40,6 +42,7 @@ mod words;
 mod workspace;
 mod workspace_lock;
 
+pub use audit::{AuditEntry, AuditFilter, AuditService};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
     NewBinding, Rebound, Refreshed, UnboundGitDirectory, check_folder, shown_name,

@@ -10,6 +10,7 @@ use offshoot_vault::{
     Actor, NewSnapshot, Snapshot, Transaction, Vault, WorkspaceRecord, WorkspaceState,
 };
 
+use crate::audited::audited;
 use crate::commit::meetings;
 use crate::conflict::OpenConflict;
 use crate::edit::current;
@@ -256,6 +257,7 @@ impl<'a> MergeService<'a> {
             tx.scope(target.id);
             tx.summary(format!("merge {} into {}", from.join(", "), target.name));
             tx.detail("conflicts", outcome.conflicts.len());
+            tx.detail("files", audited(&outcome.changes));
             let state = WorkspaceState { head: snapshot.id, ..target.state };
             tx.set_workspace(&WorkspaceRecord { state, ..target })?;
             Ok(Some(snapshot))

@@ -1,5 +1,6 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
+mod audit;
 mod binding;
 mod change;
 mod commit;
@@ -20,6 +21,7 @@ mod time;
 mod way_on;
 mod workspace;
 
+pub use audit::{audit_event, audit_head, audit_signer, timeline_entry};
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use change::{add_lines, change};
 pub use commit::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};

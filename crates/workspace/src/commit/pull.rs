@@ -15,7 +15,7 @@ use super::select::ignored::seen_by_workspace;
 use super::select::{SelectionStates, Tracked};
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::{ChangeSummaryService, Summary};
-use crate::edit::audited;
+use crate::audited::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
     FOLLOW, GitReport, HeldBackCheckouts, MergedRepositories, RepositoryMerge, UnclearRefs,

@@ -66,7 +66,7 @@ fn record_commit(
         tx.set_workspace(&now)?;
         tx.scope(now.id);
         tx.summary(commit.summary.clone());
-        tx.detail("files", commit.files.clone());
+        tx.detail("files", &commit.files);
         let execs: Vec<String> = commit.execs.iter().map(Id::to_string).collect();
         tx.detail("execs", execs);
         if let Some(apply) = &apply {

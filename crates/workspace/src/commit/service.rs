@@ -14,7 +14,7 @@ use super::proposal::{How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::{describe, execs, inaccessible, markers};
 use crate::change::{ChangeSummaryService, Summary};
-use crate::edit::audited;
+use crate::audited::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitCommitRequest, GitReport, HeldBackCheckouts, Meeting, UnclearRefs, is_index_refresh,
@@ -233,7 +233,7 @@ impl<'a> CommitService<'a> {
                 request.message,
                 (&plan.brought, &plan.metadata),
             ),
-            files: audited(&plan.brought),
+            files: serde_json::to_value(audited(&plan.brought)).unwrap_or_default(),
             execs: outcome.execs.clone(),
             git: request.git.clone(),
         };

@@ -103,6 +103,8 @@ impl<'a> ProxyRuntime<'a> {
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
             let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
+            // Where nothing can be recorded, whoever records what was decided says so.
+            let _known = self.note_rules(&request.actor).is_ok();
             result.profile = Some(profile);
             Ok(asked)
         });
@@ -161,6 +163,7 @@ impl<'a> ProxyRuntime<'a> {
             Err(error) => return self.join_instead(execution, error, observer),
         };
         mark_inside(execution);
+        self.announce(execution)?;
         let scene = Scene {
             workspace: id,
             target: start.target,
@@ -519,9 +522,10 @@ impl<'a> ProxyRuntime<'a> {
         }
         result.error = Some((self.options.explain)(error, further));
         result.total = started.elapsed();
-        if result.workspace.is_some()
-            && let Err(error) = self.record_failure(request, result)
-        {
+        if result.workspace.is_none() {
+            // Nothing happened that somebody could miss.
+            let _recorded = self.record_early_failure(request, result).is_ok();
+        } else if let Err(error) = self.record_failure(request, result) {
             result.warnings.push(format!("this exec could not be recorded: {error}"));
         }
     }
