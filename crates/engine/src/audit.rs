@@ -7,7 +7,7 @@ use offshoot_store::Hash;
 use offshoot_vault::Vault;
 pub use offshoot_vault::{
     AuditEvent, AuditFlaw, AuditHead, AuditReport, AuditVerifier, LinesError, LinesWriter,
-    PublicKey, PrunedAudit, Signature, SignedHead, SigningKey, verify_lines,
+    PrunedAudit, PublicKey, Signature, SignedHead, SigningKey, verify_lines,
 };
 pub use offshoot_workspace::{AuditEntry, AuditFilter, AuditService};
 

@@ -28,8 +28,11 @@ pub struct AuditEventDoc {
     pub seq: u64,
     /// When.
     pub time: String,
-    /// Who.
+    /// Who, as the caller says.
     pub actor: ActorDoc,
+    /// The account of the process that recorded it, as the kernel knows it; none in events of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
     /// What happened, such as `exec_started`, `exec` or `commit`.
     pub event: String,
     /// The operation that it belongs to, or an id of its own.

@@ -3,8 +3,8 @@
 use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
-    audit, binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover, review,
-    sandbox, status, tools, vault, workspace,
+    audit, binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover,
+    review, sandbox, status, tools, vault, workspace,
 };
 
 /// The schemas of all documents.

@@ -107,6 +107,8 @@ struct AuditEvent<'a> {
     operation: Id,
     time_ms: u64,
     actor: &'a Actor,
+    /// The account of the process, as the kernel knows it: who the actor is, the caller says.
+    uid: u32,
     kind: &'a str,
     workspace: Option<Id>,
     summary: &'a str,
@@ -428,6 +430,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             operation: self.operation,
             time_ms: self.time_ms,
             actor: &self.actor,
+            uid: rustix::process::getuid().as_raw(),
             kind: &self.kind,
             workspace: self.scope,
             summary: &self.summary,

@@ -218,9 +218,8 @@ impl Vault {
     ) -> Result<Committed<T>> {
         self.enter()?;
         let _held = self.hold()?;
-        self.catalog.write(|writer| {
-            self.transact_on(writer, Recorded::Operation, (kind, actor), work)
-        })
+        self.catalog
+            .write(|writer| self.transact_on(writer, Recorded::Operation, (kind, actor), work))
     }
 
     /// Records an event of the audit log that belongs to no operation: it moves no ref, and nobody undoes it. It is durable.
@@ -231,9 +230,9 @@ impl Vault {
         work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
     ) -> Result<T> {
         self.enter()?;
-        let recorded = self.catalog.write(|writer| {
-            self.transact_on(writer, Recorded::Event, (kind, actor), work)
-        });
+        let recorded = self
+            .catalog
+            .write(|writer| self.transact_on(writer, Recorded::Event, (kind, actor), work));
         Ok(recorded?.value)
     }
 
@@ -246,9 +245,9 @@ impl Vault {
         work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
     ) -> Result<T> {
         self.enter()?;
-        let recorded = self.catalog.write_ordered(|writer| {
-            self.transact_on(writer, Recorded::Event, (kind, actor), work)
-        });
+        let recorded = self
+            .catalog
+            .write_ordered(|writer| self.transact_on(writer, Recorded::Event, (kind, actor), work));
         Ok(recorded?.value)
     }
 

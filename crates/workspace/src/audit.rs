@@ -37,8 +37,10 @@ pub struct AuditFilter {
 pub struct AuditEntry {
     /// The event as it is recorded.
     pub event: AuditEvent,
-    /// Who.
+    /// Who, as the caller says.
     pub actor: Actor,
+    /// The account of the process that recorded it; none in events of older versions.
+    pub uid: Option<u32>,
     /// What happened.
     pub kind: String,
     /// The workspace that it belongs to.
@@ -53,6 +55,8 @@ pub struct AuditEntry {
 #[derive(Deserialize)]
 struct Told {
     actor: Actor,
+    #[serde(default)]
+    uid: Option<u32>,
     kind: String,
     workspace: Option<Id>,
     summary: String,
@@ -65,8 +69,8 @@ impl AuditEntry {
         let told: Told = serde_json::from_str(&event.text).map_err(|error| {
             ServiceError::Internal(format!("audit event {} cannot be read: {error}", event.seq))
         })?;
-        let Told { actor, kind, workspace, summary, details } = told;
-        Ok(Self { event, actor, kind, workspace, summary, details })
+        let Told { actor, uid, kind, workspace, summary, details } = told;
+        Ok(Self { event, actor, uid, kind, workspace, summary, details })
     }
 
     /// A detail that is a text.
@@ -79,11 +83,14 @@ impl AuditEntry {
         self.text("exec")
     }
 
-    /// The files that it changed: path, what happened, and where it was before.
+    /// The files that it changed: path, what happened, and where it was before. Of what is no UTF-8 the rest is shown.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
         let files = self.details.get("files").and_then(|files| files.get("changed"));
         files.and_then(Value::as_array).into_iter().flatten().filter_map(|file| {
-            let text = |name: &str| file.get(name).and_then(Value::as_str);
+            let text = |name: &str| {
+                let found = file.get(name)?;
+                found.as_str().or_else(|| found.get("lossy").and_then(Value::as_str))
+            };
             Some((text("path")?, text("kind")?, text("from")))
         })
     }
@@ -103,9 +110,10 @@ impl AuditFilter {
             && is(&self.user, Some(&entry.actor.user))
             && is(&self.agent, entry.actor.agent.as_deref())
             && is(&self.session, entry.actor.session.as_deref())
-            && self.exec.as_deref().is_none_or(|wanted| {
-                entry.exec().is_some_and(|exec| exec.starts_with(wanted))
-            })
+            && self
+                .exec
+                .as_deref()
+                .is_none_or(|wanted| entry.exec().is_some_and(|exec| exec.starts_with(wanted)))
             && self.path.as_deref().is_none_or(|wanted| {
                 let below = |path: &str| is_below(path, wanted);
                 entry.files().any(|(path, _, from)| below(path) || from.is_some_and(below))

@@ -1,10 +1,11 @@
 //! Changed files as the audit log lists them: all of them.
 
-use std::sync::Arc;
-
+use offshoot_protocol::Text;
+use offshoot_tree::Entry;
 use offshoot_tree::diff::Change;
-use offshoot_tree::{BlobId, Entry};
 use serde::Serialize;
+
+use crate::wire::{checksum, path};
 
 /// Changed files as an event has them.
 #[derive(Debug, Serialize)]
@@ -15,10 +16,10 @@ pub(crate) struct AuditedFiles {
 
 #[derive(Debug, Serialize)]
 struct AuditedFile {
-    path: String,
+    path: Text,
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<String>,
+    from: Option<Text>,
     before: Option<AuditedSide>,
     after: Option<AuditedSide>,
 }
@@ -26,24 +27,22 @@ struct AuditedFile {
 #[derive(Debug, Serialize)]
 struct AuditedSide {
     size: u64,
-    checksum: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
 }
 
 /// What the audit event says of changed files.
 pub(crate) fn audited(changes: &[Change]) -> AuditedFiles {
     let file = |change: &Change| AuditedFile {
-        path: change.path.to_string(),
+        path: path(&change.path),
         kind: change.kind().word(),
-        from: change.moved.as_ref().map(|(from, _)| from.to_string()),
-        before: side(change.before.as_ref()),
-        after: side(change.after.as_ref()),
+        from: change.moved.as_ref().map(|(from, _)| path(from)),
+        before: change.before.as_deref().map(side),
+        after: change.after.as_deref().map(side),
     };
     AuditedFiles { count: changes.len(), changed: changes.iter().map(file).collect() }
 }
 
-fn side(entry: Option<&Arc<Entry>>) -> Option<AuditedSide> {
-    entry.map(|entry| AuditedSide {
-        size: entry.size(),
-        checksum: BlobId(entry.content_hash()).to_string(),
-    })
+fn side(entry: &Entry) -> AuditedSide {
+    AuditedSide { size: entry.size(), checksum: checksum(entry) }
 }

@@ -86,11 +86,14 @@ impl<'a> RunningService<'a> {
             tx.summary(format!("end {}", note.command));
             tx.detail("exec", note.exec);
             tx.detail("command", &note.command);
-            tx.detail("how", match ending {
-                Ending::Ask => "asked".to_owned(),
-                Ending::Now => "killed".to_owned(),
-                Ending::Signal(number) => format!("signal {number}"),
-            });
+            tx.detail(
+                "how",
+                match ending {
+                    Ending::Ask => "asked".to_owned(),
+                    Ending::Now => "killed".to_owned(),
+                    Ending::Signal(number) => format!("signal {number}"),
+                },
+            );
             Ok(())
         })?;
         Ok(())

@@ -27,6 +27,7 @@ pub use change::{add_lines, change};
 pub use commit::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};
 pub use content::{content, written};
 pub(crate) use crashed::crashed_envelope;
+pub(crate) use entry::checksum;
 pub use entry::{entry, path};
 pub(crate) use exec::stored_envelope;
 pub use exec::{envelope, exec_state, exec_summary, recorded_envelope};

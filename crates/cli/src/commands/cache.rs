@@ -42,7 +42,7 @@ pub(crate) fn run(command: &CacheCommand, context: &Context) -> Result<()> {
         CacheCommand::Clear(args) => {
             let cleared = service.clear(&args.names, context.engine.actor())?;
             clear(context, name, &cleared)
-        },
+        }
     }
 }
 

@@ -13,9 +13,9 @@ use super::proposal::side;
 use super::record::content_of;
 use super::select::ignored::seen_by_workspace;
 use super::select::{SelectionStates, Tracked};
+use crate::audited::audited;
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::{ChangeSummaryService, Summary};
-use crate::audited::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
     FOLLOW, GitReport, HeldBackCheckouts, MergedRepositories, RepositoryMerge, UnclearRefs,

@@ -13,8 +13,8 @@ use super::outcome::CommitOutcome;
 use super::proposal::{How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::{describe, execs, inaccessible, markers};
-use crate::change::{ChangeSummaryService, Summary};
 use crate::audited::audited;
+use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitCommitRequest, GitReport, HeldBackCheckouts, Meeting, UnclearRefs, is_index_refresh,

@@ -18,6 +18,7 @@ pub fn audit_event(entry: &AuditEntry, all: &[WorkspaceRecord]) -> AuditEventDoc
         seq: entry.event.seq,
         time: time(entry.event.time_ms),
         actor: actor(&entry.actor),
+        uid: entry.uid,
         event: entry.kind.clone(),
         operation: entry.event.operation.to_string(),
         workspace: entry.workspace.map(|id| workspace_name(&id, all)),

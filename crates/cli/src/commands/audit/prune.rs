@@ -41,9 +41,9 @@ pub(super) fn run(args: &PruneArgs, context: &Context) -> Result<()> {
         before: wire::time(args.before),
         head: vault.audit_head()?.0.to_string(),
     };
-    context.output.done(document, |document| {
-        format!("{} removed\n", render::count(document.events, "event"))
-    })
+    context
+        .output
+        .done(document, |document| format!("{} removed\n", render::count(document.events, "event")))
 }
 
 fn confirmed(events: u64, context: &Context) -> Result<bool> {

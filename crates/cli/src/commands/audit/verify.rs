@@ -28,7 +28,8 @@ pub(crate) struct VerifyArgs {
 }
 
 fn key(text: &str) -> Result<PublicKey, String> {
-    text.parse().map_err(|_| "expected 64 hexadecimal digits, as `audit key` prints them".to_owned())
+    text.parse()
+        .map_err(|_| "expected 64 hexadecimal digits, as `audit key` prints them".to_owned())
 }
 
 fn head(text: &str) -> Result<(u64, [u8; 32]), String> {
