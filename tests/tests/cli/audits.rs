@@ -53,8 +53,8 @@ fn busy() -> Place {
     place
 }
 
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn the_log_for_people() {
     let place = busy();
     let mut transcript = Transcript::new(&place);
@@ -75,8 +75,8 @@ fn the_log_for_people() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn the_log_for_programs() {
     let place = busy();
     let mut transcript = Transcript::new(&place);
@@ -92,8 +92,8 @@ fn the_log_for_programs() {
 }
 
 /// Each option of the log takes something away.
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn every_option_of_the_log_counts() {
     let place = demo_vault();
     let by = |agent: &str, session: &str, user: &str, words: &[&str]| {
@@ -136,8 +136,8 @@ fn every_option_of_the_log_counts() {
     assert_eq!([until, since].concat(), all);
 }
 
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn new_events_are_followed() {
     let place = demo_vault();
     let mut command = place.command(["audit", "log", "--json", "--follow", "--kind", "fs write"]);
@@ -152,8 +152,8 @@ fn new_events_are_followed() {
 }
 
 /// What was asked for, decided, done and left behind by a command, whatever became of it.
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn a_command_is_recorded_before_it_starts_and_when_it_ends() {
     let place = demo_vault();
     let about = |words: &[&str]| {
@@ -186,8 +186,8 @@ fn a_command_is_recorded_before_it_starts_and_when_it_ends() {
 }
 
 /// Other rules are an event, and every decision says by which rules it was made.
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn other_rules_and_settings_are_recorded() {
     let place = demo_vault();
     let run = || place.ok(["exec", "-w", "fix", "--", "true"]);
@@ -219,8 +219,8 @@ fn other_rules_and_settings_are_recorded() {
 }
 
 /// All of them, however many.
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn every_changed_file_is_listed() {
     let place = demo_vault();
     let script =
@@ -233,8 +233,8 @@ fn every_changed_file_is_listed() {
     place.ok(["audit", "verify"]);
 }
 
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn whoever_has_the_key_can_verify_elsewhere() {
     let place = busy();
     let (key, early) = (place.ok(["audit", "key"]), head(&place));
@@ -274,8 +274,8 @@ fn whoever_has_the_key_can_verify_elsewhere() {
     place.json_error(&["audit", "verify", "--key", "nonsense"], 2);
 }
 
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn old_events_are_removed_only_when_somebody_says_so() {
     let place = busy();
     let before = log(&place, &["-n", "1000"]).len();
@@ -291,8 +291,8 @@ fn old_events_are_removed_only_when_somebody_says_so() {
     place.ok(["vault", "check"]);
 }
 
+#[needs(UserNamespace)]
 #[test]
-#[needs(Namespaces)]
 fn a_timeline_tells_how_commands_ended() {
     let place = busy();
     place.ok(["workspace", "create", "other"]);
@@ -425,8 +425,8 @@ const ELSEWHERE: &[&str] = &[
 ];
 
 /// No command that changes something is without its event, and no new one is forgotten.
+#[needs(UserNamespace, "git")]
 #[test]
-#[needs(Namespaces, "git")]
 fn whatever_changes_something_leaves_an_event() {
     let known: BTreeSet<&str> = [READS, WITHOUT_EVENT, ELSEWHERE]
         .concat()
