@@ -172,8 +172,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
 
     /// Adds something to the audit event.
     pub fn detail(&mut self, name: &str, value: impl Serialize) {
-        let written = to_raw_value(&value).expect("details are plain values with text keys");
-        self.details.insert(name.to_owned(), written);
+        self.details.insert(name.to_owned(), written(&value));
     }
 
     /// Notes the rules and settings that are in force from here on. They are no ref: undo does not take that back.
@@ -407,7 +406,8 @@ impl<'a, 'b> Transaction<'a, 'b> {
         verify::verify(self.writer, &changes, &self.made)?;
         self.writer.change_refs(&changes)?;
         self.writer.change_refs(&self.lapsed)?;
-        if self.recorded == Recorded::Operation {
+        // What moves a ref can be undone, whoever recorded it.
+        if self.recorded == Recorded::Operation || !changes.is_empty() {
             self.writer.add_operation(&NewOperation {
                 id: self.operation,
                 time_ms: self.time_ms,
@@ -424,7 +424,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
         let own = self.signing.key(recorded.as_ref().map(|signed| &signed.key))?;
         let key = self.successor.as_ref().unwrap_or(&own);
         if let Some(change) = self.signing.change(key, recorded.as_ref(), Some(&own)) {
-            self.detail(AUDIT_KEY, change);
+            self.details.insert(AUDIT_KEY.to_owned(), written(&change));
         }
         let event = to_json(&AuditEvent {
             operation: self.operation,
@@ -446,7 +446,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
     }
 }
 
-/// The states of files that refs named before and name now. Of a snapshot that is gone nothing can be said.
+fn written(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).expect("details are plain values with text keys")
+}
+
+/// The states of files that refs named before and name now. Of a snapshot that is gone or damaged nothing can be said, and a repair
+/// goes on.
 fn roots(writer: &Writer<'_>, changes: &[RefChange]) -> Result<BTreeMap<Id, String>> {
     let mut ids = BTreeSet::new();
     for change in changes {
@@ -456,7 +461,7 @@ fn roots(writer: &Writer<'_>, changes: &[RefChange]) -> Result<BTreeMap<Id, Stri
     }
     let mut roots = BTreeMap::new();
     for id in ids {
-        if let Some(row) = writer.snapshot(&id)? {
+        if let Ok(Some(row)) = writer.snapshot(&id) {
             roots.insert(id, RootId(row.root).to_hex());
         }
     }

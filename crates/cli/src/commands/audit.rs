@@ -77,8 +77,8 @@ pub(crate) fn run(command: &AuditCommand, context: &Context) -> Result<()> {
 fn export(args: &ExportArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let Some(path) = &args.file else {
-        return context.output.stream(None, |mut out| {
-            context.engine.export_audit(vault, &mut out)?;
+        return context.output.stream(None, |out| {
+            context.engine.export_audit(vault, out)?;
             Ok(())
         });
     };

@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         let mut statement = self.connection.prepare_cached(sql).map_err(error())?;
         let mut rows = statement.query([]).map_err(error())?;
         while let Some(row) = rows.next().map_err(error())? {
-            let seen = || -> rusqlite::Result<bool> {
+            let mut seen = || -> rusqlite::Result<bool> {
                 let (seq, chain): (u64, Hash) = (row.get(0)?, row.get(2)?);
                 let event = row.get_ref(1)?.as_str()?;
                 Ok(see(seq, event, &chain))
@@ -188,6 +188,7 @@ impl<'a> Reader<'a> {
     pub fn audit_until(&self, before_ms: u64) -> Result<Option<AuditUntil>, StoreError> {
         // Clocks go back: what counts is the first event that is not of before then.
         let sql = "SELECT min(seq) FROM audit WHERE time_ms >= ?1";
+        let before_ms = i64::try_from(before_ms).unwrap_or(i64::MAX);
         let stop: Option<i64> = self.one(sql, [before_ms], |row| row.get(0))?.flatten();
         let last = i64::try_from(self.last_audit_seq()?).unwrap_or(i64::MAX);
         let stop = stop.unwrap_or(last).min(last);

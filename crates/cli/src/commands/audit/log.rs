@@ -79,7 +79,7 @@ pub(super) fn run(args: &LogArgs, context: &Context) -> Result<()> {
     let mut seen = vault.audit_head()?.0.seq;
     let (mut entries, more) = service.list(&filter, args.limit)?;
     entries.retain(|entry| entry.event.seq <= seen || !args.follow);
-    if more && !args.follow {
+    if more && !args.follow && !context.output.is_json() {
         context.output.note("there are older ones; -n N shows more");
     }
     claim_answer();
