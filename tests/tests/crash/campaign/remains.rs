@@ -26,7 +26,7 @@ pub(crate) fn inits(site: &Site) -> Vec<u32> {
 /// The first process inside of the command that writes this layer, where it has got so far.
 fn init_of(layer: &Path) -> Option<u32> {
     let note = fs::read(layer.join("exec.json")).unwrap_or_default();
-    let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
+    let note: Value = serde_json::from_slice(&note).unwrap_or_default();
     note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())
 }
 
