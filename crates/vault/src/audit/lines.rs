@@ -111,7 +111,10 @@ pub fn verify_lines(
     let mut lines = Lines { from, number: 0, text: Vec::new() };
     let header: Header = lines.next_as()?.ok_or(LinesError::Ends(0))?;
     let known = (header.format.as_str(), header.version) == (FORMAT, VERSION);
-    let vault = header.vault.parse().ok().filter(|_| known).ok_or(LinesError::Line(1))?;
+    // An id can be written in more than one way, and is only in one.
+    let vault: Option<Id> = header.vault.parse().ok();
+    let vault = vault.filter(|vault| known && vault.to_string() == header.vault);
+    let vault = vault.ok_or(LinesError::Line(1))?;
     let mut verifier = AuditVerifier::new(vault, trusted);
     if let Some(pruned) = header.after {
         verifier.start_after(pruned)?;
