@@ -44,8 +44,8 @@ pub struct AuditEventDoc {
     pub summary: String,
     /// Everything else that was recorded, as it is in the log: for a command its id, what was decided and how it ended, and the files
     /// that changed.
-    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
-    pub details: serde_json::Map<String, serde_json::Value>,
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+    pub details: serde_json::Value,
     /// The chain up to and with this event, in hexadecimal digits.
     pub chain: String,
 }

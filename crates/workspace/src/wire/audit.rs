@@ -23,7 +23,10 @@ pub fn audit_event(entry: &AuditEntry, all: &[WorkspaceRecord]) -> AuditEventDoc
         operation: entry.event.operation.to_string(),
         workspace: entry.workspace.map(|id| workspace_name(&id, all)),
         summary: entry.summary.clone(),
-        details: entry.details.clone(),
+        details: match entry.details.is_empty() {
+            true => Value::Null,
+            false => entry.details.clone().into(),
+        },
         chain: hex(&entry.event.chain),
     }
 }
