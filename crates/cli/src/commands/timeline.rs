@@ -78,7 +78,6 @@ fn outcome(told: &TimelineEntryDoc) -> String {
     let style = if ended == "exit 0" { GOOD } else { BAD };
     let mut parts = vec![paint(style, ended)];
     parts.extend(told.decision.as_deref().map(|decision| paint(DIM, decision)));
-    parts
-        .extend(told.duration_ms.map(|ms| paint(DIM, &format!("{}.{:03}s", ms / 1000, ms % 1000))));
+    parts.extend(told.duration_ms.map(|ms| paint(DIM, &format!("{ms} ms"))));
     format!("  {}", parts.join(", "))
 }

@@ -72,7 +72,10 @@ impl ProxyRuntime<'_> {
         ];
         for (kind, what, [before, after]) in changes.into_iter().filter(|(.., [a, b])| a != b) {
             self.vault.announce(kind, actor, |tx| {
-                tx.summary(format!("other {what} are in force"));
+                tx.summary(match before.is_empty() {
+                    true => format!("note the {what} in force"),
+                    false => format!("other {what} are in force"),
+                });
                 tx.detail("what", what);
                 tx.detail("before", Some(before).filter(|before| !before.is_empty()));
                 tx.detail("after", after);

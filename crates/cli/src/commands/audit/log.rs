@@ -124,7 +124,7 @@ fn line(entry: &AuditEntry) -> String {
         "{}  {}  {}  {by}  {}{files}\n",
         paint(DIM, &format!("{:>6}", entry.event.seq)),
         render::time(entry.event.time_ms),
-        paint(NAME, &format!("{:<16}", entry.kind)),
+        paint(NAME, &format!("{:<18}", entry.kind)),
         render::line(&render::paths_in(entry.summary.clone())),
     )
 }
