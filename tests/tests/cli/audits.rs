@@ -172,7 +172,7 @@ fn a_command_is_recorded_before_it_starts_and_when_it_ends() {
     }
     let files = &done[1]["details"]["files"];
     assert_eq!(files["count"], 2, "{files:#}");
-    assert_eq!(files["changed"][0]["before"]["size"], 26, "{files:#}");
+    assert_eq!(files["changed"][0]["before"]["size"], 25, "{files:#}");
     assert_eq!(files["changed"][0]["after"], Value::Null, "{files:#}");
     let sum = blake3::hash(b"1\n").to_string();
     assert_eq!(files["changed"][1]["after"]["checksum"], sum, "{files:#}");
@@ -206,7 +206,7 @@ fn other_rules_and_settings_are_recorded() {
     run();
     assert_eq!(changes(), rules_before + 1);
     assert_eq!(settings(), settings_before);
-    place.ok(["config", "set", "exec.max_file_size", "1G"]);
+    place.ok(["config", "set", "exec.max_file_size", "1GiB"]);
     run();
     run();
     assert_eq!(settings(), settings_before + 1);
