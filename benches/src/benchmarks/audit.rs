@@ -58,7 +58,7 @@ fn started(vault: &Vault, number: usize) -> Result<Duration> {
         tx.summary(format!("start make target-{number} in fix"));
         tx.detail("exec", vault.id());
         tx.detail("command", format!("make target-{number}"));
-        tx.detail("cwd", "/home/user/project");
+        tx.detail("cwd", "/srv/project");
         tx.detail("decision", "allow_with_checkpoint");
         tx.detail("rule", "built_in:default");
         tx.detail("categories", "mutating");

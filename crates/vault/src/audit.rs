@@ -10,7 +10,7 @@ pub(crate) mod verify;
 use offshoot_store::{Hash, Id};
 use serde::{Deserialize, Serialize};
 
-use key::{PublicKey, Signature};
+use key::{PublicKey, Signature, unhex};
 
 /// What a signature of a head starts with, so that it can be taken for nothing else.
 const HEAD: &[u8] = b"offshoot v1 audit head\0";
@@ -110,4 +110,24 @@ pub struct FormerKey {
     /// Its word for the new key; nothing where it was lost, or belongs to the machine that the vault came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succession: Option<Signature>,
+}
+
+/// How far the events of a log were removed. Verifying starts there, and an event of the log says the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrunedAudit {
+    /// The number of the last event that was removed.
+    pub seq: u64,
+    /// The chain up to there, in hexadecimal digits.
+    pub chain: String,
+    /// The key that signed then; none in a log that nobody signed until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<PublicKey>,
+}
+
+impl PrunedAudit {
+    /// The chain as bytes; nothing where it is none.
+    pub(crate) fn hash(&self) -> Option<Hash> {
+        unhex(&self.chain)
+    }
 }

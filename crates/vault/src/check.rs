@@ -296,7 +296,7 @@ impl Checker<'_> {
             // Nobody has signed yet for a log from before there were signatures.
             Err(AuditFlaw::NeverSigned(events)) if !is_signed => self.report.audit_events = events,
             Err(flaw) => {
-                self.problem(VaultError::Audit(flaw));
+                self.problem(VaultError::Audit(flaw.to_string()));
                 return Ok(());
             }
         }

@@ -34,7 +34,7 @@ pub enum VaultError {
     CutShort(CutShort),
     /// The audit log is not what was recorded.
     #[error("the audit log is not what was recorded: {0}")]
-    Audit(crate::audit::verify::AuditFlaw),
+    Audit(String),
     /// What should be the key of the audit log is none.
     #[error("{} is no key for the audit log", .0.display())]
     NotAKey(PathBuf),

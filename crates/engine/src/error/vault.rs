@@ -54,9 +54,8 @@ impl From<VaultError> for Error {
                     .text(" allows more")
                     .unchanged(),
             ),
-            VaultError::Audit(flaw) => {
-                Self::new(ExitCode::Damaged, message).hint(crate::audit::advice(&flaw))
-            }
+            VaultError::Audit(_) => Self::new(ExitCode::Damaged, message)
+                .hint(Hint::command("offshoot audit verify").text(" tells more")),
             VaultError::NotAKey(path) => Self::new(ExitCode::Damaged, message).hint(
                 Hint::from(format!(
                     "move {} away: the next change makes a new key, and the log says that it is another",

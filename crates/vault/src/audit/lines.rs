@@ -9,11 +9,10 @@ use offshoot_store::{Hash, Id};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::SignedHead;
 use super::key::{PublicKey, Signature, hex, unhex};
 use super::log::AuditEvent;
-use super::prune::PrunedAudit;
 use super::verify::{AuditFlaw, AuditReport, AuditVerifier};
+use super::{PrunedAudit, SignedHead};
 
 /// The name of the format, and its version.
 const FORMAT: &str = "offshoot-audit";

@@ -3,12 +3,11 @@
 use offshoot_store::{AuditRow, Hash, Id, Reader};
 
 use super::key::PublicKey;
-use super::prune::PrunedAudit;
 use super::verify::{AuditFlaw, AuditReport, AuditVerifier};
-use super::{AuditHead, SignedHead};
+use super::{AuditHead, PrunedAudit, SignedHead};
 use crate::actor::Actor;
 use crate::error::Result;
-use crate::transact::AUDIT_SIGNATURE;
+use crate::transact::{AUDIT_PRUNED, AUDIT_SIGNATURE};
 use crate::vault::Vault;
 
 /// Events are read in pages of this many.
@@ -89,13 +88,19 @@ pub(crate) fn head(reader: &Reader<'_>, vault: Id) -> Result<(AuditHead, Option<
     Ok((AuditHead { vault, seq, chain }, signed))
 }
 
+/// How far events were removed from the log that a reader sees.
+pub(crate) fn pruned(reader: &Reader<'_>) -> Result<Option<PrunedAudit>> {
+    let bytes = reader.meta(AUDIT_PRUNED)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
 /// Goes through the log that a reader sees.
 pub(crate) fn verify_on(
     reader: &Reader<'_>,
     mut verifier: AuditVerifier,
 ) -> Result<Result<AuditReport, AuditFlaw>> {
-    if let Some(pruned) = PrunedAudit::read(reader)?
-        && let Err(flaw) = verifier.start_after(pruned)
+    if let Some(start) = pruned(reader)?
+        && let Err(flaw) = verifier.start_after(start)
     {
         return Ok(Err(flaw));
     }

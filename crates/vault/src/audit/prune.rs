@@ -1,46 +1,18 @@
 //! Removing old events: only when somebody asks for it, and never unseen.
 
-use offshoot_store::{Hash, Reader};
-use serde::{Deserialize, Serialize};
-
-use super::PRUNED;
-use super::key::{PublicKey, hex, unhex};
-use super::log::verify_on;
+use super::key::hex;
+use super::log::{pruned, verify_on};
 use super::verify::AuditVerifier;
+use super::{PRUNED, PrunedAudit};
 use crate::actor::Actor;
 use crate::error::{Result, VaultError};
 use crate::transact::AUDIT_PRUNED;
 use crate::vault::Vault;
 
-/// How far the events of a log were removed. Verifying starts there, and an event of the log says the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PrunedAudit {
-    /// The number of the last event that was removed.
-    pub seq: u64,
-    /// The chain up to there, in hexadecimal digits.
-    pub chain: String,
-    /// The key that signed then; none in a log that nobody signed until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<PublicKey>,
-}
-
-impl PrunedAudit {
-    /// The chain as bytes; nothing where it is none.
-    pub(crate) fn hash(&self) -> Option<Hash> {
-        unhex(&self.chain)
-    }
-
-    pub(crate) fn read(reader: &Reader<'_>) -> Result<Option<Self>> {
-        let bytes = reader.meta(AUDIT_PRUNED)?;
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
-    }
-}
-
 impl Vault {
     /// How far events were removed; nothing where all are there.
     pub fn audit_pruned(&self) -> Result<Option<PrunedAudit>> {
-        self.read(PrunedAudit::read)
+        self.read(pruned)
     }
 
     /// How many events [`prune_audit`](Self::prune_audit) would remove.
@@ -57,7 +29,7 @@ impl Vault {
                 return Ok(0);
             };
             let verified = verify_on(tx.reader(), AuditVerifier::new(self.id(), None))?;
-            let report = verified.map_err(VaultError::Audit)?;
+            let report = verified.map_err(|flaw| VaultError::Audit(flaw.to_string()))?;
             let key = report.keys.iter().rfind(|known| known.since <= until.seq);
             let pruned = PrunedAudit {
                 seq: until.seq,

@@ -7,8 +7,7 @@ use offshoot_store::{Hash, Id};
 use serde::Deserialize;
 
 use super::key::PublicKey;
-use super::prune::PrunedAudit;
-use super::{AuditHead, KeyChange, SignedHead, audit_chain, succession};
+use super::{AuditHead, KeyChange, PrunedAudit, SignedHead, audit_chain, succession};
 
 /// What is wrong with a log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

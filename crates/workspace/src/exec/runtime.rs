@@ -103,8 +103,7 @@ impl<'a> ProxyRuntime<'a> {
             let start = validate(&request, &mut result, &folders)?;
             result.advance();
             let asked = Clearance::ask(&request, &self.surroundings(&start, &folders, &profile));
-            // Where nothing can be recorded, whoever records what was decided says so.
-            let _known = self.note_rules(&request.actor).is_ok();
+            self.note_rules(&request.actor);
             result.profile = Some(profile);
             Ok(asked)
         });
@@ -522,12 +521,7 @@ impl<'a> ProxyRuntime<'a> {
         }
         result.error = Some((self.options.explain)(error, further));
         result.total = started.elapsed();
-        if result.workspace.is_none() {
-            // Nothing happened that somebody could miss.
-            let _recorded = self.record_early_failure(request, result).is_ok();
-        } else if let Err(error) = self.record_failure(request, result) {
-            result.warnings.push(format!("this exec could not be recorded: {error}"));
-        }
+        self.record_failed(request, result);
     }
 }
 
