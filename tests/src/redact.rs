@@ -75,6 +75,7 @@ impl Redactor {
                     }
                     // Part of the machine's, and the kernel's version of it.
                     "memory" if fields.contains_key("tmpfs") => (name.clone(), "[memory]".into()),
+                    "signature" => (name.clone(), "[signature]".into()),
                     "landlock_abi" => (name.clone(), "[landlock_abi]".into()),
                     // Ordinary users keep the groups that they have.
                     "restrictions" => {

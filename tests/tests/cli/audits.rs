@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use insta::assert_snapshot;
 use offshoot_needs::needs;
@@ -85,9 +87,9 @@ fn the_log_for_programs() {
     transcript.json(&["audit", "head"]);
     transcript.json(&["audit", "key"]);
     transcript.json(&["audit", "export", "log.jsonl"]);
+    transcript.json(&["timeline", "-w", "fix", "-n", "2"]);
     transcript.json(&["audit", "rotate"]);
     transcript.json(&["audit", "prune", "--before", "0s", "--yes"]);
-    transcript.json(&["timeline", "-w", "fix", "-n", "2"]);
     assert_snapshot!(transcript.finish());
 }
 
@@ -408,7 +410,8 @@ const CHANGES: &[Change] = &[
     ("audit prune", &["audit", "prune", "--before", "0s", "--yes"], "audit prune"),
 ];
 
-/// Those that other tests look at, where it takes more than a command to see them: each with that test.
+/// Those of which it takes more than a command to see that: see the test below. `review` and `run` need a terminal, and record what
+/// `fs` and `exec` do by the same way; `vault check --repair`, `vault gc` and `vault pack` are what tests of the vault look at.
 const ELSEWHERE: &[&str] = &[
     "cache clear",
     "init",
@@ -488,4 +491,62 @@ fn named(place: &Place, word: &str) -> String {
         }
         other => other.to_owned(),
     }
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn what_takes_more_than_a_command_leaves_an_event_too() {
+    let place = demo_vault();
+    let has = |kind: &str| {
+        let events = log(&place, &["--kind", kind, "-n", "1000"]);
+        assert!(!events.is_empty(), "{kind}: {:?}", kinds(&log(&place, &["-n", "1000"])));
+        events
+    };
+    has("vault create");
+    // Two who wrote the same file.
+    place.ok(["workspace", "create", "other"]);
+    for (workspace, text) in [("fix", &b"one\n"[..]), ("other", b"two\n")] {
+        place.ok_with(["fs", "write", "/README.md", "-w", workspace], text);
+    }
+    place.run(["merge", "other", "--into", "fix"]);
+    place.ok(["resolve", "/README.md", "--ours", "-w", "fix"]);
+    has("resolve");
+    // One that is ended, and two that are cut short.
+    let start = |script: &str| {
+        let mut command = place.command(["exec", "-q", "-w", "fix", "--", "sh", "-c", script]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let running = loop {
+            let running = place.json(&["ps"])["running"].clone();
+            if let Some(exec) = running[0]["exec"].as_str() {
+                break exec.to_owned();
+            }
+        };
+        (child, running)
+    };
+    let (mut child, exec) = start("sleep 100");
+    place.ok(["kill", &exec, "--now"]);
+    child.wait().unwrap();
+    assert_eq!(has("kill")[0]["details"]["exec"], exec);
+    for decision in ["keep", "drop"] {
+        let (mut child, exec) = start("echo x > x; sleep 100");
+        thread::sleep(Duration::from_millis(500));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        place.ok(["recover", decision, &exec]);
+        assert_eq!(has(&format!("recover {decision}"))[0]["details"]["exec"], exec);
+        let about = kinds(&log(&place, &["--exec", &exec]));
+        assert_eq!(about[0], "exec_started", "{about:?}");
+    }
+    fs::create_dir(place.path().join(".npm")).unwrap();
+    place.write("fetch", "eval \"$1\"\n");
+    place.ok(["exec", "-w", "cached", "--", "sh", "fetch", "echo x > ~/.npm/x"]);
+    place.ok(["cache", "clear"]);
+    has("cache clear");
+    // A vault that arrives in another home.
+    place.ok(["vault", "export", "../project.vault"]);
+    let home = place.path().join("elsewhere");
+    let home = home.to_str().unwrap();
+    place.ok(["--home", home, "vault", "import", "../project.vault"]);
+    let arrived = log(&place, &["--home", home, "--vault", "project", "--kind", "vault import"]);
+    assert_eq!(arrived[0]["actor"]["user"], "tester", "{arrived:#?}");
 }
