@@ -416,7 +416,8 @@ fn the_key_goes_with_its_vault() {
 /// The vectors of the design, for whoever writes a verifier of their own.
 #[test]
 fn the_vectors_of_the_design_hold() {
-    let page = fs::read_to_string("../../docs/design/audit.md").unwrap();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/design/audit.md");
+    let page = fs::read_to_string(page).unwrap();
     let vector = page.split("```jsonl\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let key = page.split("public key: `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
     let head = page.split("head: `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();

@@ -85,13 +85,15 @@ pub(super) fn run(args: &LogArgs, context: &Context) -> Result<()> {
     claim_answer();
     context.output.print_notes();
     show(context, vault, &entries)?;
-    while args.follow {
+    if !args.follow {
+        return Ok(());
+    }
+    loop {
         thread::sleep(LOOK);
         let (entries, last) = service.after(seen, &filter)?;
         seen = last;
         show(context, vault, &entries)?;
     }
-    Ok(())
 }
 
 /// Prints events as they are now, a line each.
