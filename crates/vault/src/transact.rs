@@ -175,6 +175,11 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.details.insert(name.to_owned(), written(&value));
     }
 
+    /// Adds the files that changed to the audit event, as they are written there.
+    pub fn files(&mut self, files: Box<RawValue>) {
+        self.details.insert("files".to_owned(), files);
+    }
+
     /// Notes the rules and settings that are in force from here on. They are no ref: undo does not take that back.
     pub fn set_rules_in_force(&mut self, rules: &impl Serialize) -> Result<()> {
         Ok(self.writer.set_meta(AUDIT_RULES, to_json(rules).as_bytes())?)

@@ -76,7 +76,7 @@ pub(crate) fn edit(
             now.state.head = snapshot.id;
             tx.scope(now.id);
             tx.summary(format!("{} in {}", words.summary, now.name));
-            tx.detail("files", audited(&changes));
+            tx.files(audited(&changes));
             tx.set_workspace(&now)?;
             Ok(Some(snapshot))
         })?;

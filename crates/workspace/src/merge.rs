@@ -257,7 +257,7 @@ impl<'a> MergeService<'a> {
             tx.scope(target.id);
             tx.summary(format!("merge {} into {}", from.join(", "), target.name));
             tx.detail("conflicts", outcome.conflicts.len());
-            tx.detail("files", audited(&outcome.changes));
+            tx.files(audited(&outcome.changes));
             let state = WorkspaceState { head: snapshot.id, ..target.state };
             tx.set_workspace(&WorkspaceRecord { state, ..target })?;
             Ok(Some(snapshot))

@@ -154,7 +154,7 @@ impl<'a> Folders<'a> {
         if captured.root == before.root && moved.is_empty() {
             return Ok((before, false));
         }
-        let changes = diff::compare(self.vault.objects()?, &before.root, &captured.root)?;
+        let files = audited(&diff::compare(self.vault.objects()?, &before.root, &captured.root)?);
         let committed = self.vault.transact(CAPTURE, self.actor, |tx| {
             for binding in &moved {
                 tx.set_binding(binding)?;
@@ -173,7 +173,7 @@ impl<'a> Folders<'a> {
                 message: None,
             })?;
             tx.set_head(snapshot.id)?;
-            tx.detail("files", audited(&changes));
+            tx.files(files);
             Ok(Some(snapshot))
         })?;
         let changed = committed.value.is_some();

@@ -213,7 +213,7 @@ impl<'a> PullService<'a> {
                 PULL => format!("pull the folder's changes into {}", now.name),
                 _ => format!("bring the git commit into {}", now.name),
             });
-            tx.detail("files", audited(&pulled.changes));
+            tx.files(audited(&pulled.changes));
             Ok(Some(snapshot))
         })?;
         pulled.operation = committed.operation;

@@ -13,7 +13,6 @@ use super::outcome::CommitOutcome;
 use super::proposal::{How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::{describe, execs, inaccessible, markers};
-use crate::audited::audited;
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
 use crate::git::{
@@ -233,7 +232,6 @@ impl<'a> CommitService<'a> {
                 request.message,
                 (&plan.brought, &plan.metadata),
             ),
-            files: serde_json::to_value(audited(&plan.brought)).unwrap_or_default(),
             execs: outcome.execs.clone(),
             git: request.git.clone(),
         };

@@ -149,7 +149,7 @@ impl ProxyRuntime<'_> {
                 reason: "exec".to_owned(),
                 message: Some(shortened(&command)),
             })?;
-            tx.detail("files", audited(&result.changes));
+            tx.files(audited(&result.changes));
             after = snapshot.id;
         }
         result.after = Some(after);
