@@ -1,6 +1,7 @@
 //! The benchmarks.
 
 mod age;
+mod audit;
 mod commit;
 mod commits;
 mod egress;
@@ -140,6 +141,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: exec::rename::NAME,
         about: "renames with a broker and without, beside bare overlayfs",
         run: exec::rename::run,
+    },
+    Benchmark {
+        name: audit::NAME,
+        about: "verify a long audit log, and what it adds to a command",
+        run: audit::run,
     },
     // The last, since it deletes many files: see `Bench::fresh`.
     Benchmark {

@@ -75,6 +75,7 @@ impl Redactor {
                     }
                     // Part of the machine's, and the kernel's version of it.
                     "memory" if fields.contains_key("tmpfs") => (name.clone(), "[memory]".into()),
+                    "signature" => (name.clone(), "[signature]".into()),
                     "landlock_abi" => (name.clone(), "[landlock_abi]".into()),
                     // Ordinary users keep the groups that they have.
                     "restrictions" => {
@@ -224,7 +225,13 @@ fn without_unread(text: &str) -> String {
 fn without_durations(text: &str) -> String {
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     let lines = text.split_inclusive('\n').map(|line| {
-        let Some((before, _)) = line.split_once(" ms in all") else { return line.to_owned() };
+        let Some((before, _)) = line.split_once(" ms in all") else {
+            let ends = line.strip_suffix(" ms\n").and_then(|line| line.rsplit_once(", "));
+            return match ends.filter(|(_, number)| is_number(number)) {
+                Some((before, _)) => format!("{before}, [time]\n"),
+                None => line.to_owned(),
+            };
+        };
         let mut words: Vec<&str> = before.split(' ').collect();
         words.retain(|word| word.is_empty() || !is_number(word));
         format!("{}[time]\n", words.join(" ").trim_end_matches("ms,"))

@@ -8,6 +8,8 @@ mod answers;
 mod approvals;
 #[path = "cli/arrivals.rs"]
 mod arrivals;
+#[path = "cli/audits.rs"]
+mod audits;
 #[path = "cli/background.rs"]
 mod background;
 #[path = "cli/bad_input.rs"]

@@ -1,6 +1,7 @@
 //! The commands: one file each, which the list here names.
 
 mod approvals;
+mod audit;
 mod binding;
 mod cache;
 mod carry;
@@ -36,6 +37,7 @@ mod sandbox;
 mod show;
 mod snapshot;
 mod status;
+mod timeline;
 mod vault;
 mod version;
 mod workspace;
@@ -99,6 +101,11 @@ pub(crate) enum Command {
     /// Keep or drop what interrupted commands left
     #[command(subcommand)]
     Recover(recover::RecoverCommand),
+    /// Show what happened in a workspace, command by command
+    Timeline(timeline::TimelineArgs),
+    /// Show, verify and export the audit log
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Show what changed in a workspace
     #[command(alias = "st")]
     Status(status::StatusArgs),
@@ -252,6 +259,8 @@ pub(crate) fn run(
         Command::Ps(args) => ps::run(&args, context),
         Command::Kill(args) => ps::kill(&args, context),
         Command::Recover(command) => recover::run(&command, context),
+        Command::Timeline(args) => timeline::run(&args, context),
+        Command::Audit(command) => audit::run(&command, context),
         Command::Status(args) => status::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),

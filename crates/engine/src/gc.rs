@@ -43,7 +43,9 @@ impl Offshoot {
 
     /// Drops package caches while all take more than they may.
     fn tidy_caches(&self, vault: &Vault) -> Result<()> {
-        for dropped in CacheService::new(vault).tidy(self.config().cache.max_size)?.dropped {
+        for dropped in
+            CacheService::new(vault).tidy(self.config().cache.max_size, self.actor())?.dropped
+        {
             let (name, size) = (dropped.name, bytes(dropped.bytes));
             let text = format!("cache {name} ({size}) was cleared: see cache.max_size");
             self.tell(Topic::CacheCleared, text);

@@ -40,6 +40,7 @@
 mod activity;
 pub mod actor;
 pub mod approval;
+pub mod audit;
 pub mod binding;
 pub mod cache;
 pub mod change;

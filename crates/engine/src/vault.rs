@@ -82,7 +82,14 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn rename_vault(&self, from: &str, to: &str) -> Result<()> {
-        self.registry().rename(from, to).map_err(|error| self.registry_error(error))
+        let failed = |error| self.registry_error(error);
+        self.registry().rename(from, to).map_err(failed)?;
+        let vault = self.registry().open(to).map_err(failed)?;
+        vault.record_event("vault rename", self.actor(), |tx| {
+            tx.summary(format!("rename vault {from} to {to}"));
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Makes a vault of an archive, under the name that it has there or under another. It is bound to no folder, whatever the
@@ -102,6 +109,7 @@ impl Offshoot {
         archive: &Path,
         options: &ArchiveOptions<'_>,
     ) -> Result<FromArchive> {
-        self.registry().import(archive, options).map_err(|error| self.registry_error(error))
+        let options = ArchiveOptions { actor: options.actor.or(Some(self.actor())), ..*options };
+        self.registry().import(archive, &options).map_err(|error| self.registry_error(error))
     }
 }

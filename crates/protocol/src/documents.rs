@@ -3,8 +3,8 @@
 use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
-    approval, binding, cache, commit, diff, exec, file, git, help, history, merge, policy, recover,
-    review, sandbox, status, tools, vault, workspace,
+    approval, audit, binding, cache, commit, diff, exec, file, git, help, history, merge, policy,
+    recover, review, sandbox, status, tools, vault, workspace,
 };
 
 /// The schemas of all documents.
@@ -13,6 +13,7 @@ pub fn schemas() -> Vec<SchemaFile> {
     let all = [
         errors,
         approval::SCHEMAS,
+        audit::SCHEMAS,
         binding::SCHEMAS,
         cache::SCHEMAS,
         commit::SCHEMAS,

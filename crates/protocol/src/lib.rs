@@ -4,6 +4,7 @@
 //! lose or change them. This crate holds plain data; it knows no vault and no command line.
 
 mod approval;
+mod audit;
 mod binding;
 mod cache;
 mod change;
@@ -32,6 +33,7 @@ mod way_on;
 mod workspace;
 
 pub use approval::*;
+pub use audit::*;
 pub use binding::*;
 pub use cache::*;
 pub use change::*;

@@ -3,13 +3,14 @@
 pub(crate) mod key;
 pub(crate) mod lines;
 pub(crate) mod log;
+pub(crate) mod prune;
 pub(crate) mod signing;
 pub(crate) mod verify;
 
 use offshoot_store::{Hash, Id};
 use serde::{Deserialize, Serialize};
 
-use key::{PublicKey, Signature};
+use key::{PublicKey, Signature, unhex};
 
 /// What a signature of a head starts with, so that it can be taken for nothing else.
 const HEAD: &[u8] = b"offshoot v1 audit head\0";
@@ -18,6 +19,8 @@ const SUCCESSOR: &[u8] = b"offshoot v1 audit key\0";
 
 /// What an event calls a change of the key that signs.
 pub(crate) const AUDIT_KEY: &str = "audit_key";
+/// What an event calls the removal of those before.
+pub(crate) const PRUNED: &str = "audit_pruned";
 
 /// The chain of an audit event: over the chain before it and its own bytes.
 pub(crate) fn audit_chain(before: &Hash, event: &[u8]) -> Hash {
@@ -107,4 +110,24 @@ pub struct FormerKey {
     /// Its word for the new key; nothing where it was lost, or belongs to the machine that the vault came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succession: Option<Signature>,
+}
+
+/// How far the events of a log were removed. Verifying starts there, and an event of the log says the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrunedAudit {
+    /// The number of the last event that was removed.
+    pub seq: u64,
+    /// The chain up to there, in hexadecimal digits.
+    pub chain: String,
+    /// The key that signed then; none in a log that nobody signed until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<PublicKey>,
+}
+
+impl PrunedAudit {
+    /// The chain as bytes; nothing where it is none.
+    pub(crate) fn hash(&self) -> Option<Hash> {
+        unhex(&self.chain)
+    }
 }

@@ -10,10 +10,11 @@ use std::path::Path;
 
 use offshoot_host::lock::DirLock;
 use offshoot_host::says_damage;
-use offshoot_store::{Id, Reader};
+use offshoot_store::Id;
 use offshoot_tree::{BlobId, Body, DirRef, Entry, Node, NodeId, ObjectLocation};
 
-use crate::audit::audit_chain;
+use crate::audit::log;
+use crate::audit::verify::{AuditFlaw, AuditVerifier};
 use crate::error::{Result, VaultError, cut_short, io_error};
 use crate::gate::COLLECTING;
 use crate::refs::head_key;
@@ -281,19 +282,26 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// The chain and its signature. Whose signature it is, only somebody who knows the key can say.
     fn audit(&mut self) -> Result<()> {
-        let log = self.vault.read(audit_log)?;
-        (self.report.operations, self.report.audit_events) = (log.operations, log.events);
-        if let Some(seq) = log.broken {
-            self.problem(format!("the audit chain is broken at event {seq}"));
-            return Ok(());
+        let (id, verifier) = (self.vault.id(), AuditVerifier::new(self.vault.id(), None));
+        let (operations, unaudited, is_signed, verified) = self.vault.read(|reader| {
+            let is_signed = log::head(reader, id)?.1.is_some();
+            let (count, unaudited) = (reader.operation_count()?, reader.unaudited_operations()?);
+            Ok((count, unaudited, is_signed, log::verify_on(reader, verifier)?))
+        })?;
+        self.report.operations = operations;
+        match verified {
+            Ok(report) => self.report.audit_events = report.events,
+            // Nobody has signed yet for a log from before there were signatures.
+            Err(AuditFlaw::NeverSigned(events)) if !is_signed => self.report.audit_events = events,
+            Err(flaw) => {
+                self.problem(VaultError::Audit(flaw.to_string()));
+                return Ok(());
+            }
         }
-        if !log.ends {
-            self.problem("the audit log does not end where the catalog says");
-        }
-        if log.events != log.operations {
-            let AuditLog { operations, events, .. } = log;
-            self.problem(format!("{operations} operations have {events} audit events"));
+        if unaudited > 0 {
+            self.problem(format!("{unaudited} operations have no audit event"));
         }
         Ok(())
     }
@@ -335,36 +343,4 @@ fn is_there(place: &Path) -> Result<bool> {
         Err(error) if says_damage(&error) => Ok(false),
         Err(error) => Err(io_error("look at", place)(error)),
     }
-}
-
-/// The audit log as it is at one moment.
-#[derive(Default)]
-struct AuditLog {
-    operations: u64,
-    /// Events whose chain holds.
-    events: u64,
-    /// The first event whose chain does not.
-    broken: Option<i64>,
-    /// It ends where the catalog says.
-    ends: bool,
-}
-
-fn audit_log(reader: &Reader<'_>) -> Result<AuditLog> {
-    let mut log = AuditLog { operations: reader.operation_count()?, ..AuditLog::default() };
-    let (mut after, mut chain) = (0, [0u8; 32]);
-    loop {
-        let rows = reader.audit(after, 1000)?;
-        let Some(last) = rows.last() else { break };
-        after = last.seq;
-        for row in &rows {
-            chain = audit_chain(&chain, row.event.as_bytes());
-            if chain != row.chain {
-                log.broken = Some(row.seq);
-                return Ok(log);
-            }
-            log.events += 1;
-        }
-    }
-    log.ends = reader.audit_head()?.unwrap_or_default() == chain;
-    Ok(log)
 }

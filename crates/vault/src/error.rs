@@ -32,6 +32,9 @@ pub enum VaultError {
     /// The catalog lost operations that were acknowledged: its log was cut short or damaged.
     #[error("{}", cut_short(.0))]
     CutShort(CutShort),
+    /// The audit log is not what was recorded.
+    #[error("the audit log is not what was recorded: {0}")]
+    Audit(String),
     /// What should be the key of the audit log is none.
     #[error("{} is no key for the audit log", .0.display())]
     NotAKey(PathBuf),

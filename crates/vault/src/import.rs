@@ -228,11 +228,12 @@ impl Vault {
         Ok(Imported { root, content: dir.content, top, report, stack: None, links })
     }
 
-    /// Records that the vault came from elsewhere, and the name that it has here. This makes durable what was stored before, so
-    /// it has to write something: the same name again would not.
-    pub(crate) fn record_arrival(&self, name: &str) -> Result<()> {
-        self.catalog().write(|writer| {
-            let id = writer.new_id();
+    /// Records that the vault came from elsewhere, and the name that it has here. From here on the key of this machine signs.
+    pub(crate) fn record_arrival(&self, name: &str, actor: &Actor) -> Result<()> {
+        self.record_event("vault import", actor, |tx| {
+            let id = tx.new_id();
+            tx.summary(format!("import vault {name}"));
+            let writer = tx.writer();
             writer.set_meta("arrived", id.as_bytes())?;
             Ok(writer.set_meta("name", name.as_bytes())?)
         })

@@ -17,6 +17,7 @@ use offshoot_host::lock::{DirLock, clear_abandoned};
 use offshoot_store::Id;
 
 use crate::actor::Actor;
+use crate::audit::signing::Signing;
 use crate::error::{VaultError, holder_name, io_error};
 use crate::import::Source;
 use crate::import::options::ImportOptions;
@@ -240,6 +241,7 @@ impl VaultRegistry {
             Err(error) => {
                 // The error that stopped the making is the one to report; what is left is cleared by the next heal.
                 drop(disk::remove_tree(&staged));
+                drop(self.forget_key(&staged));
                 return Err(error);
             }
         };
@@ -360,11 +362,21 @@ impl VaultRegistry {
             let cleared = match name {
                 name if name.ends_with(b".del") => disk::remove_tree(&path),
                 name if name.ends_with(b".tmp") => clear_abandoned(&path),
-                _ => Ok(()),
+                _ => continue,
             };
             swept = swept.and(cleared.map_err(io_error("remove", &path)));
+            swept = swept.and(self.forget_key(&path));
         }
         Ok(swept?)
+    }
+
+    /// Removes the key of a vault that was never made or is deleted, by the path of what was left of it.
+    fn forget_key(&self, left: &Path) -> Result<(), VaultError> {
+        let id = left.file_stem().and_then(|name| parse_id(name.as_bytes()));
+        match id.filter(|id| !left.exists() && !self.vault_dir(id).exists()) {
+            Some(id) => Signing::forget(&self.dir, &id),
+            None => Ok(()),
+        }
     }
 
     /// Links vaults that a crash left without links and clears what one left half made or half deleted. Returns whether

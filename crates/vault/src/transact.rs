@@ -5,13 +5,13 @@
 
 mod verify;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use offshoot_store::{ExecRow, Id, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
 use offshoot_tree::{ContentId, RootId};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::actor::Actor;
 use crate::approval::Approval;
@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::refs::{
     APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key,
-    head_row, head_snapshot, key, to_json,
+    head_row, head_snapshot, key, snapshots_of, to_json,
 };
 use crate::snapshot::Snapshot;
 
@@ -38,6 +38,10 @@ pub(crate) const GIT_DUE: &str = "git_due";
 
 /// Where the signature for the newest audit event is kept.
 pub(crate) const AUDIT_SIGNATURE: &str = "audit_signature";
+/// Where it is kept how far audit events were removed.
+pub(crate) const AUDIT_PRUNED: &str = "audit_pruned";
+/// Where the rules and settings are kept that the audit log knows as those in force.
+pub(crate) const AUDIT_RULES: &str = "audit_rules";
 
 /// A snapshot about to be made.
 #[derive(Clone, Debug)]
@@ -63,11 +67,21 @@ pub struct Committed<T> {
     pub operation: Option<Id>,
 }
 
+/// Whether what is recorded is an entry of the operation log too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    /// An operation and its event.
+    Operation,
+    /// An event alone, of something that moves no ref and that nobody undoes.
+    Event,
+}
+
 /// Changes to the refs of a vault, committed together.
 #[derive(Debug)]
 pub struct Transaction<'a, 'b> {
     writer: &'a mut Writer<'b>,
     signing: &'a Signing,
+    recorded: Recorded,
     /// The key that signs from here on, in place of the one that does.
     successor: Option<AuditKey>,
     actor: Actor,
@@ -87,7 +101,7 @@ pub struct Transaction<'a, 'b> {
     execs: Vec<ExecRow>,
     /// The snapshots that it makes.
     made: HashSet<Id>,
-    details: serde_json::Map<String, Value>,
+    details: BTreeMap<String, Box<RawValue>>,
 }
 
 #[derive(Serialize)]
@@ -95,18 +109,24 @@ struct AuditEvent<'a> {
     operation: Id,
     time_ms: u64,
     actor: &'a Actor,
+    /// The account of the process, as the kernel knows it: who the actor is, the caller says.
+    uid: u32,
     kind: &'a str,
     workspace: Option<Id>,
     summary: &'a str,
     changes: &'a [RefChange],
-    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
-    details: serde_json::Map<String, Value>,
+    /// The states of files that the refs name, so that the chain covers what was in them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    roots: BTreeMap<Id, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    details: BTreeMap<String, Box<RawValue>>,
 }
 
 impl<'a, 'b> Transaction<'a, 'b> {
     pub(crate) fn new(
         writer: &'a mut Writer<'b>,
         signing: &'a Signing,
+        recorded: Recorded,
         kind: &str,
         actor: &Actor,
     ) -> Self {
@@ -114,6 +134,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
         Self {
             writer,
             signing,
+            recorded,
             successor: None,
             actor: actor.clone(),
             kind: kind.to_owned(),
@@ -123,11 +144,11 @@ impl<'a, 'b> Transaction<'a, 'b> {
             summary: kind.to_owned(),
             reverts: None,
             touched: BTreeMap::new(),
-            always: false,
+            always: recorded == Recorded::Event,
             unlogged: Vec::new(),
             execs: Vec::new(),
             made: HashSet::new(),
-            details: serde_json::Map::new(),
+            details: BTreeMap::new(),
         }
     }
 
@@ -152,8 +173,22 @@ impl<'a, 'b> Transaction<'a, 'b> {
     }
 
     /// Adds something to the audit event.
-    pub fn detail(&mut self, name: &str, value: impl Into<Value>) {
-        self.details.insert(name.to_owned(), value.into());
+    pub fn detail(&mut self, name: &str, value: impl Serialize) {
+        self.details.insert(name.to_owned(), written(&value));
+    }
+
+    /// Adds the files that changed to the audit event, as they are written there.
+    pub fn files(&mut self, files: Box<RawValue>) {
+        self.details.insert("files".to_owned(), files);
+    }
+
+    /// Notes the rules and settings that are in force from here on. They are no ref: undo does not take that back.
+    pub fn set_rules_in_force(&mut self, rules: &impl Serialize) -> Result<()> {
+        Ok(self.writer.set_meta(AUDIT_RULES, to_json(rules).as_bytes())?)
+    }
+
+    pub(crate) fn writer(&mut self) -> &mut Writer<'b> {
+        self.writer
     }
 
     /// Records the operation and its audit event although no ref may be changed. Undo and redo pass over an operation
@@ -415,32 +450,36 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.writer.change_refs(&changes)?;
         verify::verify(self.writer, &self.unlogged, &self.made)?;
         self.writer.change_refs(&self.unlogged)?;
-        self.writer.add_operation(&NewOperation {
-            id: self.operation,
-            time_ms: self.time_ms,
-            actor: to_json(&self.actor),
-            kind: self.kind.clone(),
-            scope: self.scope.map_or_else(String::new, |id| id.to_string()),
-            summary: self.summary.clone(),
-            reverts: self.reverts,
-            changes: to_json(&changes),
-        })?;
+        // What moves a ref can be undone, whoever recorded it.
+        if self.recorded == Recorded::Operation || !changes.is_empty() {
+            self.writer.add_operation(&NewOperation {
+                id: self.operation,
+                time_ms: self.time_ms,
+                actor: to_json(&self.actor),
+                kind: self.kind.clone(),
+                scope: self.scope.map_or_else(String::new, |id| id.to_string()),
+                summary: self.summary.clone(),
+                reverts: self.reverts,
+                changes: to_json(&changes),
+            })?;
+        }
         let recorded = self.writer.meta(AUDIT_SIGNATURE)?;
         let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
         let own = self.signing.key(recorded.as_ref().map(|signed| &signed.key))?;
         let key = self.successor.as_ref().unwrap_or(&own);
         if let Some(change) = self.signing.change(key, recorded.as_ref(), Some(&own)) {
-            let change = serde_json::to_value(change).expect("a change of keys can be written");
-            self.details.insert(AUDIT_KEY.to_owned(), change);
+            self.details.insert(AUDIT_KEY.to_owned(), written(&change));
         }
         let event = to_json(&AuditEvent {
             operation: self.operation,
             time_ms: self.time_ms,
             actor: &self.actor,
+            uid: rustix::process::getuid().as_raw(),
             kind: &self.kind,
             workspace: self.scope,
             summary: &self.summary,
             changes: &changes,
+            roots: roots(self.writer, &changes)?,
             details: std::mem::take(&mut self.details),
         });
         let chain = |before: &_| audit_chain(before, event.as_bytes());
@@ -449,4 +488,26 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.writer.set_meta(AUDIT_SIGNATURE, &signed.to_bytes())?;
         Ok(Some(self.operation))
     }
+}
+
+fn written(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).expect("details are plain values with text keys")
+}
+
+/// The states of files that refs named before and name now. Of a snapshot that is gone or damaged nothing can be said, and a repair
+/// goes on.
+fn roots(writer: &Writer<'_>, changes: &[RefChange]) -> Result<BTreeMap<Id, String>> {
+    let mut ids = BTreeSet::new();
+    for change in changes {
+        for row in change.before.iter().chain(&change.after) {
+            ids.extend(snapshots_of(&change.key, row.clone())?);
+        }
+    }
+    let mut roots = BTreeMap::new();
+    for id in ids {
+        if let Ok(Some(row)) = writer.snapshot(&id) {
+            roots.insert(id, RootId(row.root).to_hex());
+        }
+    }
+    Ok(roots)
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 use offshoot_host::disk;
 use offshoot_store::{
     Catalog, CutShort, DraftBackend, Id, IdPrefix, ObjectKind, OpenOptions, Presence, Reader,
-    RefKey, SqliteBackend, StoreError,
+    RefKey, SqliteBackend, StoreError, Writer,
 };
 use offshoot_tree::{Batch, Objects, RootId, Tree, TreeError};
+use serde::de::DeserializeOwned;
 
 use crate::actor::Actor;
 use crate::audit::signing::Signing;
@@ -25,7 +26,9 @@ use crate::refs::{
 };
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction, VAULT};
+use crate::transact::{
+    APPLIED, AUDIT_RULES, Committed, DECLINED, GIT_DUE, Recorded, Transaction, VAULT,
+};
 
 /// At most so many ids are looked for that start alike: enough to choose from.
 pub(crate) const MOST_FITTING: u32 = 10;
@@ -215,11 +218,49 @@ impl Vault {
     ) -> Result<Committed<T>> {
         self.enter()?;
         let _held = self.hold()?;
-        self.catalog.write(|writer| {
-            let mut transaction = Transaction::new(writer, &self.signing, kind, actor);
-            let value = work(&mut transaction)?;
-            Ok(Committed { value, operation: transaction.finish()? })
-        })
+        self.catalog
+            .write(|writer| self.transact_on(writer, Recorded::Operation, (kind, actor), work))
+    }
+
+    /// Records an event of the audit log that belongs to no operation: it moves no ref, and nobody undoes it. It is durable.
+    pub fn record_event<T>(
+        &self,
+        kind: &str,
+        actor: &Actor,
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
+        self.enter()?;
+        let recorded = self
+            .catalog
+            .write(|writer| self.transact_on(writer, Recorded::Event, (kind, actor), work));
+        Ok(recorded?.value)
+    }
+
+    /// The same, but durable only with what is committed next: for what is announced before it is done. Without its announcement nothing
+    /// that comes after is ever there.
+    pub fn announce<T>(
+        &self,
+        kind: &str,
+        actor: &Actor,
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
+        self.enter()?;
+        let recorded = self
+            .catalog
+            .write_ordered(|writer| self.transact_on(writer, Recorded::Event, (kind, actor), work));
+        Ok(recorded?.value)
+    }
+
+    fn transact_on<T>(
+        &self,
+        writer: &mut Writer<'_>,
+        recorded: Recorded,
+        (kind, actor): (&str, &Actor),
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<Committed<T>> {
+        let mut transaction = Transaction::new(writer, &self.signing, recorded, kind, actor);
+        let value = work(&mut transaction)?;
+        Ok(Committed { value, operation: transaction.finish()? })
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -392,6 +433,12 @@ impl Vault {
     /// What is remembered of git commits that are still to be made.
     pub fn git_due(&self) -> Result<Option<Vec<u8>>> {
         self.read(|reader| Ok(reader.meta(GIT_DUE)?))
+    }
+
+    /// The rules and settings that the audit log knows as those in force; nothing where it knows none.
+    pub fn rules_in_force<T: DeserializeOwned>(&self) -> Result<Option<T>> {
+        let known = self.read(|reader| Ok(reader.meta(AUDIT_RULES)?))?;
+        Ok(known.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
     /// Whether an apply is the last one that was recorded.

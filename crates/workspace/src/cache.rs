@@ -4,7 +4,7 @@ mod table;
 
 use offshoot_policy::{Judged, Verdict};
 use offshoot_protocol::CommandPart;
-use offshoot_vault::{CacheInfo, Tidied, Vault};
+use offshoot_vault::{Actor, CacheInfo, Tidied, Vault};
 
 pub(crate) use table::{KNOWN, KnownCache, tool_directories};
 
@@ -78,7 +78,7 @@ impl<'a> CacheService<'a> {
     }
 
     /// Removes caches by their names or those of their tools; all where none is named. Returns what was removed.
-    pub fn clear(&self, asked: &[String]) -> Result<Vec<CacheInfo>> {
+    pub fn clear(&self, asked: &[String], actor: &Actor) -> Result<Vec<CacheInfo>> {
         let mut found = self.list()?;
         for name in asked {
             if !found.iter().any(|info| is_of(&info.name, name))
@@ -96,14 +96,28 @@ impl<'a> CacheService<'a> {
         found.retain(|info| asked.is_empty() || asked.iter().any(|name| is_of(&info.name, name)));
         let names: Vec<String> = found.iter().map(|info| info.name.clone()).collect();
         match self.vault.caches().clear(&names)? {
-            true => Ok(found),
+            true => self.record(&names, actor).map(|()| found),
             false => Err(ServiceError::CachesInUse),
         }
     }
 
+    fn record(&self, names: &[String], actor: &Actor) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        self.vault.record_event("cache clear", actor, |tx| {
+            tx.summary(format!("clear the caches {}", names.join(", ")));
+            tx.detail("caches", names);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     /// Drops the least recently used caches while all take more than `limit` bytes, unless a command uses one.
-    pub fn tidy(&self, limit: u64) -> Result<Tidied> {
-        Ok(self.vault.caches().tidy(limit)?)
+    pub fn tidy(&self, limit: u64, actor: &Actor) -> Result<Tidied> {
+        let tidied = self.vault.caches().tidy(limit)?;
+        let names: Vec<String> = tidied.dropped.iter().map(|info| info.name.clone()).collect();
+        self.record(&names, actor).map(|()| tidied)
     }
 }
 

@@ -1,15 +1,14 @@
 //! Changing the files of a workspace without a mount.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_host::Mtime;
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Batch, BlobId, Entry, RootId, TreeEditor, diff};
+use offshoot_tree::{Batch, Entry, RootId, TreeEditor, diff};
 use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, WorkspaceRecord};
-use serde_json::json;
 
+use crate::audited::audited;
 use crate::error::{Result, ServiceError};
 use crate::mtimes::stamp;
 use crate::workspace_lock::share_workspace;
@@ -18,8 +17,6 @@ use crate::workspace_lock::share_workspace;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest pause before another try; a random part of it is waited, so that many can take turns.
 const LONGEST_PAUSE_MS: u64 = 20;
-/// An audit event lists at most this many paths.
-const MOST_AUDITED: usize = 1000;
 
 /// What an edit did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +76,7 @@ pub(crate) fn edit(
             now.state.head = snapshot.id;
             tx.scope(now.id);
             tx.summary(format!("{} in {}", words.summary, now.name));
-            tx.detail("files", audited(&changes));
+            tx.files(audited(&changes));
             tx.set_workspace(&now)?;
             Ok(Some(snapshot))
         })?;
@@ -118,27 +115,4 @@ fn apply(
         top = objects.root(&edited)?;
     }
     Ok((edited, top, diff::compare(objects, root, &edited)?))
-}
-
-/// Each path with sizes and checksums before and after, for the audit log.
-pub(crate) fn audited(changes: &[Change]) -> serde_json::Value {
-    let side = |entry: &Option<Arc<Entry>>| {
-        entry.as_ref().map(|entry| {
-            let checksum = BlobId(entry.content_hash()).to_string();
-            json!({ "size": entry.size(), "checksum": checksum })
-        })
-    };
-    let files: Vec<serde_json::Value> = changes
-        .iter()
-        .take(MOST_AUDITED)
-        .map(|change| {
-            json!({
-                "path": change.path.to_string(),
-                "kind": change.kind().word(),
-                "before": side(&change.before),
-                "after": side(&change.after),
-            })
-        })
-        .collect();
-    json!({ "count": changes.len(), "changed": files })
 }

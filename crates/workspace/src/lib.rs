@@ -4,6 +4,8 @@
 //! stored to the vault; they never print, prompt, or read the environment.
 
 mod approval;
+mod audit;
+mod audited;
 mod binding;
 mod cache;
 mod change;
@@ -43,6 +45,7 @@ mod workspace_lock;
 
 pub use approval::outcome::{AppliedTrial, is_awaited};
 pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
+pub use audit::{AuditEntry, AuditFilter, AuditService};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
     NewBinding, Rebound, Refreshed, UnboundGitDirectory, check_folder, shown_name,

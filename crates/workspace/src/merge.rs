@@ -10,6 +10,7 @@ use offshoot_vault::{
     Actor, NewSnapshot, Snapshot, Transaction, Vault, WorkspaceRecord, WorkspaceState,
 };
 
+use crate::audited::audited;
 use crate::commit::meetings;
 use crate::conflict::OpenConflict;
 use crate::edit::current;
@@ -295,6 +296,7 @@ impl<'a> MergeService<'a> {
             tx.scope(target.id);
             tx.summary(format!("merge {} into {}", from.join(", "), target.name));
             tx.detail("conflicts", outcome.conflicts.len());
+            tx.files(audited(&outcome.changes));
             let made = MergeRecord {
                 workspace: &target,
                 snapshot: snapshot.id,

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use offshoot_store::{Id, ProcessMark};
-use offshoot_vault::{ExecNote, ExecRecord, RunningExec, Vault};
+use offshoot_vault::{Actor, ExecNote, ExecRecord, RunningExec, Vault};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -77,34 +77,56 @@ impl<'a> RunningService<'a> {
         }
     }
 
-    /// Ends a command. What it wrote is sealed and recorded by the process that runs it.
-    pub fn end(&self, running: &RunningExec, ending: Ending) -> Result<()> {
+    /// Ends a command, and records who wanted that. What it wrote is sealed and recorded by the process that runs it.
+    pub fn end(&self, running: &RunningExec, ending: Ending, actor: &Actor) -> Result<()> {
+        send(running, ending)?;
         let note = &running.note;
-        let own = || match (note.shared && note.joined.is_none(), &note.init) {
-            (true, Some(init)) => signal(running, init, Signal::TERM),
-            (true, None) => Err(over(running)),
-            (false, _) => signal(running, &note.process, Signal::TERM),
-        };
-        match ending {
-            Ending::Ask => own(),
-            // The others inside are not this one's.
-            Ending::Now if note.joined.is_some() => signal(running, &note.process, Signal::QUIT),
-            Ending::Signal(_) if note.joined.is_some() => {
-                let session = note.joined.map(|id| id.short()).unwrap_or_default();
-                Err(ServiceError::Request(format!(
-                    "exec {} joined {session}, and signals go to all of that: name {session}",
-                    note.exec.short()
-                )))
-            }
-            Ending::Now => {
-                // Told first, so that the envelope says who ended it.
-                own()?;
-                signal_inside(running, Signal::KILL)
-            }
-            Ending::Signal(number) => {
-                let unknown = || ServiceError::Request(format!("there is no signal {number}"));
-                signal_inside(running, Signal::from_named_raw(number).ok_or_else(unknown)?)
-            }
+        self.vault.record_event("kill", actor, |tx| {
+            tx.scope(note.workspace);
+            tx.summary(format!("end {}", note.command));
+            tx.detail("exec", note.exec);
+            tx.detail("command", &note.command);
+            tx.detail(
+                "how",
+                match ending {
+                    Ending::Ask => "asked".to_owned(),
+                    Ending::Now => "killed".to_owned(),
+                    Ending::Signal(number) => format!("signal {number}"),
+                },
+            );
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+/// Has a command end.
+fn send(running: &RunningExec, ending: Ending) -> Result<()> {
+    let note = &running.note;
+    let own = || match (note.shared && note.joined.is_none(), &note.init) {
+        (true, Some(init)) => signal(running, init, Signal::TERM),
+        (true, None) => Err(over(running)),
+        (false, _) => signal(running, &note.process, Signal::TERM),
+    };
+    match ending {
+        Ending::Ask => own(),
+        // The others inside are not this one's.
+        Ending::Now if note.joined.is_some() => signal(running, &note.process, Signal::QUIT),
+        Ending::Signal(_) if note.joined.is_some() => {
+            let session = note.joined.map(|id| id.short()).unwrap_or_default();
+            Err(ServiceError::Request(format!(
+                "exec {} joined {session}, and signals go to all of that: name {session}",
+                note.exec.short()
+            )))
+        }
+        Ending::Now => {
+            // Told first, so that the envelope says who ended it.
+            own()?;
+            signal_inside(running, Signal::KILL)
+        }
+        Ending::Signal(number) => {
+            let unknown = || ServiceError::Request(format!("there is no signal {number}"));
+            signal_inside(running, Signal::from_named_raw(number).ok_or_else(unknown)?)
         }
     }
 }

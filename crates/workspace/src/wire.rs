@@ -1,6 +1,7 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
 mod approval;
+mod audit;
 mod binding;
 mod change;
 mod commit;
@@ -22,11 +23,13 @@ mod way_on;
 mod workspace;
 
 pub use approval::{applied_trial, approval, listed_approval};
+pub use audit::{audit_event, audit_head, audit_signer, timeline_entry};
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use change::{add_lines, change};
 pub use commit::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};
 pub use content::{content, written};
 pub(crate) use crashed::crashed_envelope;
+pub(crate) use entry::checksum;
 pub use entry::{entry, path};
 pub(crate) use exec::stored_envelope;
 pub use exec::{envelope, exec_state, exec_summary, recorded_envelope};

@@ -37,6 +37,11 @@ fn leaves(place: &Place) -> Vec<(String, String)> {
     found
 }
 
+/// The names of all commands that have no commands below them.
+pub(crate) fn names(place: &Place) -> Vec<String> {
+    leaves(place).into_iter().map(|(name, _)| name).collect()
+}
+
 /// The names below `Commands:`, but for `help`.
 fn subcommands(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);

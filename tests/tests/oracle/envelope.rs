@@ -55,6 +55,30 @@ fn side(value: &Value) -> Option<Side> {
     })
 }
 
+/// Fails where the audit log lists other changes than the envelope, which the judge compares with scans.
+pub(crate) fn compare_audited(files: &Value, changes: &[Change]) -> Result<(), String> {
+    type Brief = (Vec<u8>, String, [Option<(u64, Option<String>)>; 2]);
+    let side = |side: &Side| (side.size, side.checksum.clone());
+    let expected = changes.iter().map(|change| {
+        let sides = [&change.before, &change.after].map(|it| it.as_ref().map(side));
+        (change.path.clone(), change.kind.clone(), sides)
+    });
+    let read = |value: &Value| -> Option<Brief> {
+        let side = |side: &Value| {
+            let checksum = side["checksum"].as_str().map(str::to_owned);
+            side["size"].as_u64().map(|size| (size, checksum))
+        };
+        let sides = [side(&value["before"]), side(&value["after"])];
+        Some((bytes(&value["path"])?, value["kind"].as_str()?.to_owned(), sides))
+    };
+    let listed = files["changed"].as_array().map_or(&[][..], Vec::as_slice);
+    let found: Option<Vec<Brief>> = listed.iter().map(read).collect();
+    match found.is_some_and(|found| found.iter().cloned().eq(expected)) {
+        true => Ok(()),
+        false => Err(format!("the audit log lists {files}, and {} files changed", changes.len())),
+    }
+}
+
 /// Text, or the bytes of what is none.
 fn bytes(value: &Value) -> Option<Vec<u8>> {
     match value.as_str() {

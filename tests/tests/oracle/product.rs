@@ -101,7 +101,12 @@ impl Product for Real<'_> {
         let show: Vec<&str> = show.iter().flat_map(|path| ["--show", path]).collect();
         let rest = [&["--timeout", "60s", "--"], words].concat();
         let result = self.json(&[&options[..], &show, &rest].concat())?;
-        envelope::answer(&result)
+        let answer = envelope::answer(&result)?;
+        let exec = result["exec"].as_str().ok_or("no id")?;
+        let log = ["audit", "log", "--json", "--kind", "exec", "--exec", exec];
+        let event = readable(&self.command(&log).output().unwrap())?;
+        envelope::compare_audited(&event["result"]["details"]["files"], &answer.changes)?;
+        Ok(answer)
     }
 
     fn state(&mut self, workspace: &str) -> Result<Scan, String> {

@@ -39,7 +39,10 @@ pub(crate) fn run(command: &CacheCommand, context: &Context) -> Result<()> {
     let service = CacheService::new(&vault);
     match command {
         CacheCommand::List => list(context, name, &service.list()?),
-        CacheCommand::Clear(args) => clear(context, name, &service.clear(&args.names)?),
+        CacheCommand::Clear(args) => {
+            let cleared = service.clear(&args.names, context.engine.actor())?;
+            clear(context, name, &cleared)
+        }
     }
 }
 

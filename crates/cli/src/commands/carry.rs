@@ -67,7 +67,8 @@ pub(crate) fn import(args: &ImportArgs, context: &Context) -> Result<()> {
         let size = parse_size(text);
         size.ok_or_else(|| CliError::usage(format!("\"{}\" is not a size", line(text))))
     });
-    let options = ArchiveOptions { name: args.name.as_deref(), max_size: max_size.transpose()? };
+    let (name, max_size) = (args.name.as_deref(), max_size.transpose()?);
+    let options = ArchiveOptions { name, max_size, ..ArchiveOptions::default() };
     let patience = Patience::new(context.config().ui.progress, context.is_silent(), "importing");
     let imported = context.engine.import_vault(&args.file, &options)?;
     drop(patience);

@@ -158,6 +158,10 @@ fn setting(setting: &Setting) -> SettingDoc {
 fn change(context: &Context, project: bool, key: &str, value: Option<&str>) -> Result<()> {
     let whose = if project { Whose::Project } else { Whose::User };
     let edited = edit(&context.engine.options().sources(), whose, key, value)?;
+    // The file is written, whether or not the vault of this folder can be.
+    if let Err(error) = context.engine.record_setting(&edited) {
+        context.output.note(format!("this is not in the audit log: {}", error.message));
+    }
     let document = ConfigSetDoc {
         key: edited.key.to_owned(),
         value: edited.value.clone(),

@@ -69,7 +69,7 @@ impl ExecsArgs {
 }
 
 /// A moment as people write it, in milliseconds since 1970.
-fn moment(text: &str) -> Result<u64, String> {
+pub(super) fn moment(text: &str) -> Result<u64, String> {
     if let Some(ago) = parse_duration(text) {
         return Ok(now_ms().saturating_sub(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX)));
     }

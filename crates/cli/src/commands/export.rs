@@ -66,6 +66,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
         all: args.all,
         ignored: args.ignored,
         force: args.force,
+        actor: context.engine.actor(),
     };
     let exported = git::export(vault, &folder, &request)?;
     drop(patience);

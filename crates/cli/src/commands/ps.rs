@@ -104,7 +104,7 @@ pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
         (false, None | Some(TERM)) => Ending::Ask,
         (false, Some(other)) => Ending::Signal(other),
     };
-    service.end(&running, ending)?;
+    service.end(&running, ending, context.engine.actor())?;
     let waits = !args.no_wait && !matches!(ending, Ending::Signal(_));
     let ended = waits && wait_over(&running, context.config().exec.grace + SEALING);
     let exec = running.note.exec;

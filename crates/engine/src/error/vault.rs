@@ -56,6 +56,8 @@ impl From<VaultError> for Error {
             ),
             VaultError::ForgedApproval(_) => Self::new(ExitCode::Conflict, message)
                 .hint(Hint::from("ask for it again: run the command once more").unchanged()),
+            VaultError::Audit(_) => Self::new(ExitCode::Damaged, message)
+                .hint(Hint::command("offshoot audit verify").text(" tells more")),
             VaultError::NotAKey(path) => Self::new(ExitCode::Damaged, message).hint(
                 Hint::from(format!(
                     "move {} away: the next change makes a new key, and the log says that it is another",

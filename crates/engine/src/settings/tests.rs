@@ -185,6 +185,10 @@ fn every_key_reaches_its_field() {
         .flag("cache.skip=npm")
         .flag("cache.max_size=1MiB")
         .flag("policy.rego_timeout=5s")
+        .flag("approvals.expire=7d")
+        .flag("approvals.fallback=approve")
+        .flag("approvals.approvers=alex,sam")
+        .flag("approvals.notify=true")
         .flag("commit.times=recorded")
         .flag("recover.abandoned=keep")
         .flag("compact.auto=false")
@@ -215,6 +219,9 @@ fn every_key_reaches_its_field() {
         },
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
         "policy": {"rego_timeout": "5s"},
+        "approvals": {
+            "expire": "7d", "fallback": "approve", "approvers": "alex,sam", "notify": "true",
+        },
         "commit": {"times": "recorded"},
         "recover": {"abandoned": "keep"},
         "compact": {"auto": false, "depth": 400},
@@ -540,6 +547,10 @@ cache.enabled = true             # default; a project may only turn it off
 cache.skip = \"\"                  # default; a project may only add to it
 cache.max_size = \"10GiB\"         # default; a project may only lower it
 policy.rego_timeout = \"100ms\"    # default; a project may only lower it
+approvals.expire = \"24h\"         # default; only you set it
+approvals.fallback = \"deny\"      # default; only you set it
+approvals.approvers = \"\"         # default; only you set it
+approvals.notify = \"\"            # default; only you set it
 commit.times = \"now\"             # default
 recover.abandoned = \"offer\"      # default; only you set it
 compact.auto = true              # default

@@ -6,7 +6,9 @@ use std::path::Path;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-use super::rows::{AuditRow, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow};
+use super::rows::{
+    AuditRow, AuditUntil, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow,
+};
 use super::schema::{HAS_DATA_LAYERS, HAS_SUMS};
 use super::sums;
 use super::tables::{AUDIT, LAYERS, META, OPERATIONS, REFS, SNAPSHOTS, Table};
@@ -150,15 +152,58 @@ impl<'a> Reader<'a> {
     /// Audit events after place `after`, oldest first, at most `limit`.
     pub fn audit(&self, after: i64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
         let which = "WHERE seq > ?1 ORDER BY seq LIMIT ?2";
-        self.rows(&AUDIT, which, params![after, limit], |row| {
-            Ok(AuditRow {
-                seq: row.get(0)?,
-                time_ms: row.get(1)?,
-                operation: row.get(2)?,
-                event: row.get(3)?,
-                chain: row.get(4)?,
-            })
-        })
+        self.rows(&AUDIT, which, params![after, limit], audit_row)
+    }
+
+    /// Audit events before place `before`, newest first, at most `limit`.
+    pub fn audit_before(&self, before: i64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        let which = "WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+        self.rows(&AUDIT, which, params![before, limit], audit_row)
+    }
+
+    /// Shows the number, text and chain of all audit events, oldest first, until somebody has seen enough. Rows are not compared with
+    /// their hashes: the chain says more.
+    pub fn each_audit_event(
+        &self,
+        mut see: impl FnMut(u64, &str, &Hash) -> bool,
+    ) -> Result<(), StoreError> {
+        let error = || sqlite_error(self.path);
+        let sql = "SELECT seq, event, chain FROM audit ORDER BY seq";
+        let mut statement = self.connection.prepare_cached(sql).map_err(error())?;
+        let mut rows = statement.query([]).map_err(error())?;
+        while let Some(row) = rows.next().map_err(error())? {
+            let mut seen = || -> rusqlite::Result<bool> {
+                let (seq, chain): (u64, Hash) = (row.get(0)?, row.get(2)?);
+                let event = row.get_ref(1)?.as_str()?;
+                Ok(see(seq, event, &chain))
+            };
+            if !seen().map_err(error())? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The newest audit event of before a time, and how many there are until it; never the newest of all. Nothing where there is none.
+    pub fn audit_until(&self, before_ms: u64) -> Result<Option<AuditUntil>, StoreError> {
+        // Clocks go back: what counts is the first event that is not of before then.
+        let sql = "SELECT min(seq) FROM audit WHERE time_ms >= ?1";
+        let before_ms = i64::try_from(before_ms).unwrap_or(i64::MAX);
+        let stop: Option<i64> = self.one(sql, [before_ms], |row| row.get(0))?.flatten();
+        let last = i64::try_from(self.last_audit_seq()?).unwrap_or(i64::MAX);
+        let stop = stop.unwrap_or(last).min(last);
+        let which = "WHERE seq < ?1 ORDER BY seq DESC LIMIT 1";
+        let Some(row) = self.row(&AUDIT, which, [stop], audit_row)? else { return Ok(None) };
+        let sql = "SELECT count(*) FROM audit WHERE seq <= ?1";
+        let count = self.one(sql, [row.seq], |row| row.get(0))?.unwrap_or(0);
+        Ok(Some(AuditUntil { seq: row.seq.unsigned_abs(), chain: row.chain, count }))
+    }
+
+    /// How many operations have no audit event, of those that are no older than the first one.
+    pub fn unaudited_operations(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM operations WHERE id NOT IN (SELECT operation FROM audit)
+                   AND id >= coalesce((SELECT operation FROM audit ORDER BY seq LIMIT 1), x'')";
+        Ok(self.one(sql, [], |row| row.get(0))?.unwrap_or(0))
     }
 
     /// The number of the newest audit event; 0 where there is none.
@@ -310,6 +355,16 @@ impl<'a> Reader<'a> {
 
 /// The key of the `meta` table that holds the chain after the newest audit event.
 pub(super) const AUDIT_HEAD: &str = "audit_head";
+
+fn audit_row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+    Ok(AuditRow {
+        seq: row.get(0)?,
+        time_ms: row.get(1)?,
+        operation: row.get(2)?,
+        event: row.get(3)?,
+        chain: row.get(4)?,
+    })
+}
 
 fn layer_row(row: &Row<'_>) -> rusqlite::Result<LayerRow> {
     Ok(LayerRow {

@@ -114,6 +114,17 @@ pub struct AuditRow {
     pub chain: Hash,
 }
 
+/// The end of a part of the audit log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditUntil {
+    /// The place of its last event.
+    pub seq: u64,
+    /// The hash over everything up to and with that.
+    pub chain: Hash,
+    /// How many events there are until it.
+    pub count: u64,
+}
+
 /// A sealed layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerRow {

@@ -102,10 +102,12 @@ impl Reader<'_> {
     /// Numbers go on from where SQLite keeps them.
     fn sequence_problems(&self) -> Result<Vec<String>, StoreError> {
         let mut problems = Vec::new();
-        for table in ["operations", "audit"] {
+        // Audit events may have been removed from the start.
+        let removed = "coalesce(min(seq) - 1, 0)";
+        for (table, before) in [("operations", "0"), ("audit", removed)] {
             let sql = format!(
                 "SELECT (SELECT coalesce(max(seq), 0) FROM {table}),
-                        (SELECT count(*) FROM {table}),
+                        (SELECT {before} + count(*) FROM {table}),
                         (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '{table}')"
             );
             let found: Option<(i64, i64, i64)> =

@@ -185,6 +185,11 @@ impl<'a> Writer<'a> {
         Ok((seq, chain))
     }
 
+    /// Removes the audit events up to a place.
+    pub fn prune_audit(&mut self, until: u64) -> Result<(), StoreError> {
+        self.delete(&AUDIT, "seq <= ?1", [until])
+    }
+
     /// Records a sealed layer.
     pub fn add_layer(&mut self, row: &LayerRow) -> Result<(), StoreError> {
         self.insert(&LAYERS, &[&row.id, &row.kind, &row.root, &row.bytes, &row.created_ms])

@@ -9,16 +9,16 @@ use offshoot_store::{Hash, Id};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::SignedHead;
 use super::key::{PublicKey, Signature, hex, unhex};
 use super::log::AuditEvent;
 use super::verify::{AuditFlaw, AuditReport, AuditVerifier};
+use super::{PrunedAudit, SignedHead};
 
 /// The name of the format, and its version.
 const FORMAT: &str = "offshoot-audit";
 const VERSION: u32 = 1;
-/// A longer line is none: an event lists at most a thousand files.
-const LONGEST: u64 = 64 << 20;
+/// A longer line is none: no catalog holds an event of that length.
+const LONGEST: u64 = 1 << 30;
 
 /// Why lines are no log that can be trusted.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,9 @@ struct Header {
     format: String,
     version: u32,
     vault: String,
+    /// Where it begins, if events were removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<PrunedAudit>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,9 +72,9 @@ pub struct LinesWriter<W> {
 
 impl<W: Write> LinesWriter<W> {
     /// Begins with the header.
-    pub fn new(mut to: W, vault: Id) -> io::Result<Self> {
-        let header =
-            Header { format: FORMAT.to_owned(), version: VERSION, vault: vault.to_string() };
+    pub fn new(mut to: W, vault: Id, after: Option<PrunedAudit>) -> io::Result<Self> {
+        let (format, vault) = (FORMAT.to_owned(), vault.to_string());
+        let header = Header { format, version: VERSION, vault, after };
         put(&mut to, &header)?;
         Ok(Self { to })
     }
@@ -107,8 +110,14 @@ pub fn verify_lines(
     let mut lines = Lines { from, number: 0, text: Vec::new() };
     let header: Header = lines.next_as()?.ok_or(LinesError::Ends(0))?;
     let known = (header.format.as_str(), header.version) == (FORMAT, VERSION);
-    let vault = header.vault.parse().ok().filter(|_| known).ok_or(LinesError::Line(1))?;
+    // An id can be written in more than one way, and is only in one.
+    let vault: Option<Id> = header.vault.parse().ok();
+    let vault = vault.filter(|vault| known && vault.to_string() == header.vault);
+    let vault = vault.ok_or(LinesError::Line(1))?;
     let mut verifier = AuditVerifier::new(vault, trusted);
+    if let Some(pruned) = header.after {
+        verifier.start_after(pruned)?;
+    }
     for (seq, chain) in saved {
         verifier.expect(*seq, *chain);
     }

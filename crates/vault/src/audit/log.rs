@@ -4,10 +4,10 @@ use offshoot_store::{AuditRow, Hash, Id, Reader};
 
 use super::key::PublicKey;
 use super::verify::{AuditFlaw, AuditReport, AuditVerifier};
-use super::{AuditHead, SignedHead};
+use super::{AuditHead, PrunedAudit, SignedHead};
 use crate::actor::Actor;
 use crate::error::Result;
-use crate::transact::AUDIT_SIGNATURE;
+use crate::transact::{AUDIT_PRUNED, AUDIT_SIGNATURE};
 use crate::vault::Vault;
 
 /// Events are read in pages of this many.
@@ -48,24 +48,21 @@ impl Vault {
         self.read(|reader| head(reader, self.id()))
     }
 
-    /// Goes through the whole log.
-    pub fn verify_audit(
-        &self,
-        mut verifier: AuditVerifier,
-    ) -> Result<Result<AuditReport, AuditFlaw>> {
-        let (head, signed) = self.audit_head()?;
-        let mut after = 0;
-        while after < head.seq {
-            let events = self.audit_events(after)?;
-            let Some(last) = events.last() else { break };
-            after = last.seq;
-            for event in events.iter().filter(|event| event.seq <= head.seq) {
-                if let Err(flaw) = verifier.add(event.seq, &event.text, &event.chain) {
-                    return Ok(Err(flaw));
-                }
-            }
-        }
-        Ok(verifier.finish(signed.as_ref()))
+    /// Events before a number, newest first: a page of them.
+    pub fn audit_events_before(&self, before: u64) -> Result<Vec<AuditEvent>> {
+        let before = i64::try_from(before).unwrap_or(i64::MAX);
+        let rows = self.read(|reader| Ok(reader.audit_before(before, PAGE)?))?;
+        Ok(rows.into_iter().map(AuditEvent::from).collect())
+    }
+
+    /// The key that signs for the vault on this machine; nothing where it has not signed for it yet.
+    pub fn audit_key(&self) -> Result<Option<PublicKey>> {
+        self.signing().public()
+    }
+
+    /// Goes through the whole log, as it is at one moment.
+    pub fn verify_audit(&self, verifier: AuditVerifier) -> Result<Result<AuditReport, AuditFlaw>> {
+        self.read(|reader| verify_on(reader, verifier))
     }
 
     /// Has a new key sign from now on, which the old one gives its word for.
@@ -82,10 +79,43 @@ impl Vault {
     }
 }
 
-fn head(reader: &Reader<'_>, vault: Id) -> Result<(AuditHead, Option<SignedHead>)> {
+/// How far the log that a reader sees goes, and its signature.
+pub(crate) fn head(reader: &Reader<'_>, vault: Id) -> Result<(AuditHead, Option<SignedHead>)> {
     let chain = reader.audit_head()?.unwrap_or_default();
     let signed = reader.meta(AUDIT_SIGNATURE)?;
     let signed = signed.and_then(|bytes| SignedHead::from_bytes(&bytes));
     let seq = reader.last_audit_seq()?;
     Ok((AuditHead { vault, seq, chain }, signed))
+}
+
+/// How far events were removed from the log that a reader sees.
+pub(crate) fn pruned(reader: &Reader<'_>) -> Result<Option<PrunedAudit>> {
+    let bytes = reader.meta(AUDIT_PRUNED)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// Goes through the log that a reader sees.
+pub(crate) fn verify_on(
+    reader: &Reader<'_>,
+    mut verifier: AuditVerifier,
+) -> Result<Result<AuditReport, AuditFlaw>> {
+    if let Some(start) = pruned(reader)?
+        && let Err(flaw) = verifier.start_after(start)
+    {
+        return Ok(Err(flaw));
+    }
+    let mut added = Ok(());
+    reader.each_audit_event(|seq, event, chain| {
+        added = verifier.add(seq, event, chain);
+        added.is_ok()
+    })?;
+    if let Err(flaw) = added {
+        return Ok(Err(flaw));
+    }
+    let (kept, signed) = head(reader, verifier.head().vault)?;
+    // The chain is kept beside the events too: without it nobody would miss the last of them.
+    match kept.chain == verifier.head().chain {
+        true => Ok(verifier.finish(signed.as_ref())),
+        false => Ok(Err(AuditFlaw::Signature(kept.seq))),
+    }
 }

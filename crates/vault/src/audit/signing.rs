@@ -65,6 +65,25 @@ impl Signing {
         Ok(known.insert(Arc::new(key)).clone())
     }
 
+    /// The key that would sign, if there is one.
+    pub(crate) fn public(&self) -> Result<Option<PublicKey>> {
+        Ok(AuditKey::load(&self.path)?.map(|key| key.public()))
+    }
+
+    /// Removes the keys of a vault that is gone.
+    pub(crate) fn forget(home: &Path, vault: &Id) -> Result<()> {
+        let key = home.join("keys").join(format!("{vault}.key"));
+        for path in [key.with_extension("next"), key] {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(io_error("remove", &path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the key that is to sign from now on; it counts once the log has its signature.
     pub(crate) fn make_next(&self) -> Result<AuditKey> {
         let next = self.next_path();

@@ -7,7 +7,7 @@ use offshoot_store::{Hash, Id};
 use serde::Deserialize;
 
 use super::key::PublicKey;
-use super::{AuditHead, KeyChange, SignedHead, audit_chain, succession};
+use super::{AuditHead, KeyChange, PrunedAudit, SignedHead, audit_chain, succession};
 
 /// What is wrong with a log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +31,9 @@ pub enum AuditFlaw {
     /// Nobody signed for the end.
     #[error("the events from {0} on are not signed")]
     Unsigned(u64),
+    /// Nobody ever signed for it: it is from before there were signatures.
+    #[error("none of the {0} events is signed")]
+    NeverSigned(u64),
     /// The signature is not that of the key.
     #[error("the signature for event {0} is not one of the key that signs for the log")]
     Signature(u64),
@@ -50,6 +53,9 @@ pub enum AuditFlaw {
     /// Somebody saw another event there.
     #[error("event {0} is another one than it was")]
     Replaced(u64),
+    /// It does not begin at the start, and does not say why.
+    #[error("the log begins after event {0}, and no event says that those before were removed")]
+    Beheaded(u64),
 }
 
 /// A log that is what was written.
@@ -84,6 +90,8 @@ pub struct AuditVerifier {
     /// Whether the key that signs now is the trusted one, or was handed over to by it.
     is_trusted: bool,
     saved: BTreeMap<u64, Hash>,
+    /// Where it begins, if events were removed, until an event says so.
+    unsaid: Option<PrunedAudit>,
 }
 
 /// What is read of an event.
@@ -97,6 +105,8 @@ struct Event {
 struct Details {
     #[serde(default)]
     audit_key: Option<KeyChange>,
+    #[serde(default)]
+    audit_pruned: Option<PrunedAudit>,
 }
 
 impl AuditVerifier {
@@ -104,7 +114,24 @@ impl AuditVerifier {
     pub fn new(vault: Id, trusted: Option<PublicKey>) -> Self {
         let head = AuditHead { vault, seq: 0, chain: Hash::default() };
         let (events, keys, is_trusted) = (0, Vec::new(), false);
-        Self { head, events, keys, trusted, is_trusted, saved: BTreeMap::new() }
+        Self { head, events, keys, trusted, is_trusted, saved: BTreeMap::new(), unsaid: None }
+    }
+
+    /// The events until there were removed. It counts if an event of the log says the same.
+    pub fn start_after(&mut self, pruned: PrunedAudit) -> Result<(), AuditFlaw> {
+        let Some(chain) = pruned.hash() else { return Err(AuditFlaw::Beheaded(pruned.seq)) };
+        self.head = AuditHead { seq: pruned.seq, chain, ..self.head };
+        if let Some(key) = pruned.key {
+            self.is_trusted = self.trusted == Some(key);
+            self.keys.push(SigningKey { key, since: pruned.seq, handed_over: false });
+        }
+        self.unsaid = Some(pruned);
+        Ok(())
+    }
+
+    /// How far it is.
+    pub fn head(&self) -> &AuditHead {
+        &self.head
     }
 
     /// Somebody saw this event with this chain.
@@ -126,11 +153,14 @@ impl AuditVerifier {
         if self.saved.get(&seq).is_some_and(|saved| *saved != found) {
             return Err(AuditFlaw::Replaced(seq));
         }
-        // Reading every event costs more than its hash; most bring no key.
-        if event.contains(super::AUDIT_KEY) {
+        // Reading every event costs more than its hash; most say nothing about the log itself.
+        if event.contains(super::AUDIT_KEY) || event.contains(super::PRUNED) {
             let read: Event = serde_json::from_str(event).map_err(|_| AuditFlaw::Altered(seq))?;
             if let Some(change) = read.details.audit_key {
                 self.change_key(&change, before, seq)?;
+            }
+            if read.details.audit_pruned == self.unsaid {
+                self.unsaid = None;
             }
         }
         self.head = AuditHead { seq, chain: found, ..before };
@@ -168,11 +198,17 @@ impl AuditVerifier {
 
     /// The end, with the signature that the log has.
     pub fn finish(self, signed: Option<&SignedHead>) -> Result<AuditReport, AuditFlaw> {
-        let Self { head, events, keys, trusted, is_trusted, saved } = self;
+        let Self { head, events, keys, trusted, is_trusted, saved, unsaid } = self;
+        if let Some(pruned) = unsaid {
+            return Err(AuditFlaw::Beheaded(pruned.seq));
+        }
         if let Some((&saved, _)) = saved.last_key_value().filter(|(saved, _)| **saved > head.seq) {
             return Err(AuditFlaw::CutShort { found: head.seq, saved });
         }
         let last = keys.last().map(|known| known.key);
+        if last.is_none() && signed.is_none() {
+            return Err(AuditFlaw::NeverSigned(events));
+        }
         let signed = signed.filter(|signed| Some(signed.key) == last);
         let Some(signed) = signed else { return Err(AuditFlaw::Unsigned(1)) };
         if signed.seq != head.seq {

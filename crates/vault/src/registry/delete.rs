@@ -10,6 +10,7 @@ use offshoot_store::Id;
 
 use super::{Result, VaultRegistry, VaultRegistryError, entries, read_link};
 use crate::applies::half_changed;
+use crate::audit::signing::Signing;
 use crate::error::{VaultError, io_error};
 use crate::layer::running_below;
 use crate::lock::vault_lock::VaultLock;
@@ -95,6 +96,8 @@ impl VaultRegistry {
             self.unlink_all(&self.dir.join(folder), id)?;
         }
         self.remove_mark(id)?;
+        // There is nothing left to sign for. Before the rest goes: what is left half deleted is deleted again.
+        Signing::forget(&self.dir, id)?;
         let doomed = self.doomed_dir(id);
         disk::remove_tree(&doomed).map_err(io_error("remove", &doomed))?;
         Ok(())

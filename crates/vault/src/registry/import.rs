@@ -18,6 +18,7 @@ use offshoot_store::{Archive, Id, RefKey, RefRow, StoreError};
 use self::declared::Declared;
 use self::refused::{Refused, Vetted};
 use super::{Claimed, Result, VaultRegistry, VaultRegistryError};
+use crate::actor::Actor;
 use crate::check::{CheckDepth, CheckReport};
 use crate::error::{VaultError, io_error};
 use crate::name::{check_name, name_from};
@@ -38,6 +39,8 @@ pub struct ArchiveOptions<'a> {
     pub name: Option<&'a str>,
     /// The most bytes that the files in it may come to; a multiple of the file's length where nothing is said.
     pub max_size: Option<u64>,
+    /// Who does it.
+    pub actor: Option<&'a Actor>,
 }
 
 /// A vault that came from a file.
@@ -71,12 +74,19 @@ impl VaultRegistry {
         self.make_dirs()?;
         let staged = self.vaults().join(format!("{id}.tmp"));
         let lock = DirLock::create(&staged).map_err(io_error("create", &staged))?;
-        let made = self.unpack(&archive, &staged, id, &name, limit);
+        let made = self.unpack(&archive, &staged, id, limit).and_then(|(vault, report)| {
+            let actor = options.actor.cloned().unwrap_or_else(|| Actor::user("unknown"));
+            vault.record_arrival(&name, &actor)?;
+            offshoot_store::mark_checked(&staged);
+            vault.sync_dirs()?;
+            Ok(report)
+        });
         let report = match made {
             Ok(report) => report,
             Err(refused) => {
                 // The error that stopped the making is the one to report; what is left is cleared by the next heal.
                 drop(disk::remove_tree(&staged));
+                drop(self.forget_key(&staged));
                 return Err(refused_error(file, refused, limit).into());
             }
         };
@@ -115,9 +125,8 @@ impl VaultRegistry {
         archive: &Archive,
         staged: &Path,
         id: Id,
-        name: &str,
         limit: u64,
-    ) -> Vetted<CheckReport> {
+    ) -> Vetted<(Vault, CheckReport)> {
         let declared = Declared::of(archive, limit)?;
         let vault = Vault::create(staged, id, &self.options)?;
         vault.fill(archive, limit)?;
@@ -131,10 +140,7 @@ impl VaultRegistry {
         if vault.has_strangers()? {
             return Err("it holds objects that nothing reaches".to_owned().into());
         }
-        vault.record_arrival(name)?;
-        offshoot_store::mark_checked(staged);
-        vault.sync_dirs()?;
-        Ok(report)
+        Ok((vault, report))
     }
 }
 

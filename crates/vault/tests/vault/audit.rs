@@ -3,8 +3,8 @@
 use std::fs;
 
 use offshoot_vault::{
-    Actor, AuditEvent, AuditFlaw, AuditVerifier, LinesError, LinesWriter, PublicKey, SignedHead,
-    Vault, verify_lines,
+    Actor, ArchiveOptions, AuditEvent, AuditFlaw, AuditVerifier, CheckDepth, LinesError,
+    LinesWriter, PublicKey, SignedHead, Vault, verify_lines,
 };
 use rusqlite::Connection;
 
@@ -40,7 +40,7 @@ fn key_of(vault: &Vault) -> PublicKey {
 
 fn lines(vault: &Vault) -> Vec<u8> {
     let (events, signed) = log(vault);
-    let mut writer = LinesWriter::new(Vec::new(), vault.id()).unwrap();
+    let mut writer = LinesWriter::new(Vec::new(), vault.id(), None).unwrap();
     for event in &events {
         writer.event(event).unwrap();
     }
@@ -268,4 +268,160 @@ fn who_writes_the_whole_log_anew_cannot_sign_it() {
     assert_eq!(catalog.execute(without, []).unwrap(), 1);
     let verified = vault.verify_audit(AuditVerifier::new(vault.id(), None));
     assert!(matches!(verified, Ok(Err(AuditFlaw::Unsigned(1))) | Err(_)), "{verified:?}");
+}
+
+/// An event that belongs to no operation is in the chain like any other, and nothing in the operation log.
+#[test]
+fn events_without_an_operation_are_in_the_chain() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let operations = vault.figures().unwrap().operations;
+    let actor = Actor { agent: Some("bot".to_owned()), ..Actor::user("tester") };
+    for announced in [false, true] {
+        let work = |tx: &mut offshoot_vault::Transaction<'_, '_>| {
+            tx.detail("what", ["a", "b"]);
+            Ok(())
+        };
+        match announced {
+            true => vault.announce("announced", &actor, work).unwrap(),
+            false => vault.record_event("recorded", &actor, work).unwrap(),
+        }
+    }
+    assert_eq!(vault.figures().unwrap().operations, operations);
+    let (events, signed) = log(&vault);
+    assert_eq!(flaw(&vault, &events, &signed), None);
+    let last = events.last().unwrap();
+    assert!(last.text.contains(r#""details":{"what":["a","b"]}"#), "{}", last.text);
+    assert!(last.text.contains(r#""agent":"bot""#), "{}", last.text);
+    assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, [""; 0]);
+}
+
+#[test]
+fn a_check_finds_a_log_that_was_changed() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    record(&vault, 3);
+    assert_eq!(vault.check(CheckDepth::Structure).unwrap().problems, [""; 0]);
+    let catalog = Connection::open(vault.dir().join("catalog.db")).unwrap();
+    let problems = |change: &str, back: &str| {
+        assert!(catalog.execute(change, []).unwrap() > 0, "{change}");
+        let found = vault.check(CheckDepth::Structure).unwrap().problems.join("\n");
+        assert!(catalog.execute(back, []).unwrap() > 0, "{back}");
+        found
+    };
+    let found = problems(
+        "UPDATE audit SET event = replace(event, 'number 1', 'number 7')",
+        "UPDATE audit SET event = replace(event, 'number 7', 'number 1')",
+    );
+    assert!(found.contains("the audit log is not what was recorded: event 3"), "{found}");
+    let without = "DELETE FROM meta WHERE key = 'audit_signature'";
+    assert_eq!(catalog.execute(without, []).unwrap(), 1);
+    let found = vault.check(CheckDepth::Structure).unwrap().problems.join("\n");
+    assert!(found.contains("the events from 1 on are not signed"), "{found}");
+}
+
+#[test]
+fn what_is_removed_is_said_and_verifying_starts_there() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    record(&vault, 5);
+    let first = key_of(&vault);
+    let second = vault.rotate_audit_key(&Actor::user("tester")).unwrap();
+    record(&vault, 2);
+    let (events, _) = log(&vault);
+    let until = events[3].time_ms;
+    assert_eq!(vault.prunable_audit(0).unwrap(), 0);
+    let before = vault.prunable_audit(until).unwrap();
+    assert!((1..=3).contains(&before), "{before}");
+    assert_eq!(vault.prune_audit(until, &Actor::user("tester")).unwrap(), before);
+    let pruned = vault.audit_pruned().unwrap().unwrap();
+    assert_eq!((pruned.seq, pruned.key), (before, Some(first)));
+    let verify = |trusted| vault.verify_audit(AuditVerifier::new(vault.id(), trusted)).unwrap();
+    for trusted in [None, Some(first), Some(second)] {
+        let report = verify(trusted).unwrap();
+        assert_eq!(report.head.seq, report.events + before);
+    }
+    assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, [""; 0]);
+    // Nobody else can say where it starts.
+    let mut writer = LinesWriter::new(Vec::new(), vault.id(), Some(pruned.clone())).unwrap();
+    let (rest, signed) = (vault.audit_events(before).unwrap(), vault.audit_head().unwrap().1);
+    rest.iter().for_each(|event| writer.event(event).unwrap());
+    let whole = writer.finish(signed.as_ref()).unwrap();
+    assert!(verify_lines(&whole[..], Some(second), &[]).is_ok());
+    let next = offshoot_vault::PrunedAudit {
+        seq: rest[0].seq,
+        chain: rest[0].chain.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ..pruned
+    };
+    let mut writer = LinesWriter::new(Vec::new(), vault.id(), Some(next)).unwrap();
+    rest[1..].iter().for_each(|event| writer.event(event).unwrap());
+    let beheaded = writer.finish(signed.as_ref()).unwrap();
+    let refused = verify_lines(&beheaded[..], Some(second), &[]).unwrap_err();
+    assert!(matches!(refused, LinesError::Flaw(AuditFlaw::Beheaded(_))), "{refused}");
+    // The newest stays, however late the time; what is gone can be exported and imported.
+    vault.prune_audit(u64::MAX, &Actor::user("tester")).unwrap();
+    record(&vault, 1);
+    assert_eq!(verify(Some(second)).unwrap().events, 3);
+    let file = scratch.path().join("v.vault");
+    vault.export_archive(&file, "v").unwrap();
+    let elsewhere = Scratch::new();
+    let came = home(&elsewhere).import(&file, &ArchiveOptions::default()).unwrap().vault;
+    assert_eq!(came.check(CheckDepth::Content).unwrap().problems, [""; 0]);
+}
+
+/// The key stays where it is: what arrives elsewhere is signed by another one from there on, and says so.
+#[test]
+fn a_vault_that_arrives_has_a_key_of_its_own() {
+    let (scratch, elsewhere) = (Scratch::new(), Scratch::new());
+    let vault = empty_vault(&scratch);
+    record(&vault, 2);
+    let (old, file) = (key_of(&vault), scratch.path().join("v.vault"));
+    let sent = vault.audit_head().unwrap().0;
+    vault.export_archive(&file, "v").unwrap();
+    let actor = Actor::user("receiver");
+    let options = ArchiveOptions { actor: Some(&actor), ..ArchiveOptions::default() };
+    let came = home(&elsewhere).import(&file, &options).unwrap().vault;
+    let new = key_of(&came);
+    assert_ne!(new, old);
+    let mut verifier = AuditVerifier::new(came.id(), Some(new));
+    verifier.expect(sent.seq, sent.chain);
+    let report = came.verify_audit(verifier).unwrap().unwrap();
+    let since: Vec<_> = report.keys.iter().map(|known| (known.key, known.handed_over)).collect();
+    assert_eq!(since, [(old, false), (new, false)]);
+    let (events, _) = log(&came);
+    let arrival = &events[sent.seq as usize];
+    assert!(arrival.text.contains(r#""kind":"vault import""#), "{}", arrival.text);
+    assert!(arrival.text.contains("receiver"), "{}", arrival.text);
+    // A file whose log was changed does not arrive.
+    let archive = Connection::open(&file).unwrap();
+    let change = "UPDATE meta SET value = zeroblob(104) WHERE key = 'audit_signature'";
+    assert_eq!(archive.execute(change, []).unwrap(), 1);
+    drop(archive);
+    let third = Scratch::new();
+    home(&third).import(&file, &options).unwrap_err();
+    assert_eq!(fs::read_dir(home(&third).dir().join("keys")).map_or(0, Iterator::count), 0);
+}
+
+#[test]
+fn the_key_goes_with_its_vault() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let key = home(&scratch).dir().join("keys").join(format!("{}.key", vault.id()));
+    assert!(key.exists());
+    drop(vault);
+    home(&scratch).delete("v").unwrap();
+    assert!(!key.exists());
+}
+
+/// The vectors of the design, for whoever writes a verifier of their own.
+#[test]
+fn the_vectors_of_the_design_hold() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/design/audit.md");
+    let page = fs::read_to_string(page).unwrap();
+    let vector = page.split("```jsonl\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let key = page.split("public key: `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+    let head = page.split("head: `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+    let report = verify_lines(vector.as_bytes(), Some(key.parse().unwrap()), &[]).unwrap();
+    assert_eq!(report.head.to_string(), head);
+    assert_eq!(report.keys.iter().filter(|known| known.handed_over).count(), 1);
 }

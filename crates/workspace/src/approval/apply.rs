@@ -13,7 +13,7 @@ use offshoot_vault::{
 use super::outcome::AppliedTrial;
 use super::record::{Completed, complete};
 use super::{ApprovalService, describe, pending};
-use crate::edit::audited;
+use crate::audited::audited;
 use crate::error::{Result, ServiceError};
 use crate::exec::summary::{is_directory_time, shortened};
 use crate::merge::{MergeRecord, MergeRequest, MergeService, MergeTarget};
@@ -74,7 +74,7 @@ impl ApprovalService<'_> {
                 checkpoint = Some(add_checkpoint(tx, approval, &now)?);
                 now.state.head = trial;
                 tx.set_workspace(&now)?;
-                tx.detail("files", audited(&changes));
+                tx.files(audited(&changes));
             }
             let done = Completed {
                 before: base,
@@ -116,7 +116,6 @@ impl ApprovalService<'_> {
             }
             describe(tx, approval, "approve");
             checkpoint = Some(add_checkpoint(tx, approval, made.workspace)?);
-            tx.detail("files", audited(made.changes));
             let done = Completed {
                 before: made.workspace.state.head,
                 after: made.snapshot,

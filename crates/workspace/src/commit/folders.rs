@@ -13,6 +13,7 @@ use offshoot_vault::{
 };
 
 use super::options::CommitOptions;
+use crate::audited::audited;
 use crate::binding::{capture, named, require_same, shared_directories};
 use crate::error::{Result, ServiceError};
 use crate::git::{GitFolder, GitOptions, check_folder, is_git_directory};
@@ -153,6 +154,7 @@ impl<'a> Folders<'a> {
         if captured.root == before.root && moved.is_empty() {
             return Ok((before, false));
         }
+        let files = audited(&diff::compare(self.vault.objects()?, &before.root, &captured.root)?);
         let committed = self.vault.transact(CAPTURE, self.actor, |tx| {
             for binding in &moved {
                 tx.set_binding(binding)?;
@@ -171,6 +173,7 @@ impl<'a> Folders<'a> {
                 message: None,
             })?;
             tx.set_head(snapshot.id)?;
+            tx.files(files);
             Ok(Some(snapshot))
         })?;
         let changed = committed.value.is_some();

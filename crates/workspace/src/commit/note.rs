@@ -4,7 +4,6 @@ use offshoot_store::Id;
 use offshoot_tree::RootId;
 use offshoot_vault::{Actor, WorkspaceState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
 use crate::git::GitCommitRequest;
 
@@ -71,8 +70,6 @@ pub(super) struct CommitRecord {
     pub(super) message: String,
     /// The same for the operation log.
     pub(super) summary: String,
-    /// What was committed, for the audit log.
-    pub(super) files: Value,
     /// The commands whose work it is.
     pub(super) execs: Vec<Id>,
     /// The git commit that is to be made of it.

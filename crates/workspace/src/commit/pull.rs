@@ -13,9 +13,9 @@ use super::proposal::side;
 use super::record::content_of;
 use super::select::ignored::seen_by_workspace;
 use super::select::{SelectionStates, Tracked};
+use crate::audited::audited;
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::{ChangeSummaryService, Summary};
-use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
     FOLLOW, GitReport, HeldBackCheckouts, MergedRepositories, RepositoryMerge, UnclearRefs,
@@ -213,7 +213,7 @@ impl<'a> PullService<'a> {
                 PULL => format!("pull the folder's changes into {}", now.name),
                 _ => format!("bring the git commit into {}", now.name),
             });
-            tx.detail("files", audited(&pulled.changes));
+            tx.files(audited(&pulled.changes));
             Ok(Some(snapshot))
         })?;
         pulled.operation = committed.operation;

@@ -1,7 +1,7 @@
 //! Recording what was committed: one transaction moves head and workspace.
 
 use offshoot_store::Id;
-use offshoot_tree::{ContentId, RootId};
+use offshoot_tree::{ContentId, RootId, diff};
 use offshoot_vault::{
     COMMIT, NewSnapshot, Operation, REDO, Transaction, UNDO, Vault, VaultError, WorkspaceRecord,
     WorkspaceState,
@@ -9,7 +9,9 @@ use offshoot_vault::{
 
 use super::commit_refs::CommitRefs;
 use super::note::{CommitRecord, Note, Record, RevertRecord};
+use crate::audited::audited;
 use crate::error::Result;
+use crate::exec::summary::is_directory_time;
 use crate::git::{DueGitCommit, GitCommitRequest, clear_due, git_move_of, set_due};
 
 /// Why the snapshot was made that has what a commit left in its workspace.
@@ -41,6 +43,11 @@ fn record_commit(
     let [offered, merged, kept] = [commit.offered.0, commit.merged.0, commit.kept.0];
     let contents = [content(&offered)?, content(&merged)?, content(&kept)?];
     let workspace_root = vault.snapshot(&commit.state.head)?.root;
+    let head = vault.snapshot(&commit.head)?.root;
+    let mut changes = diff::compare(vault.objects()?, &head, &merged)?;
+    changes.retain(|change| !is_directory_time(change));
+    let files = audited(&changes);
+    drop(changes);
     let committed = vault.transact(COMMIT, &note.actor, |tx| {
         let Some(mut now) = unmoved(tx, &commit.workspace, &commit.state, &commit.head)? else {
             return Ok(None);
@@ -66,7 +73,7 @@ fn record_commit(
         tx.set_workspace(&now)?;
         tx.scope(now.id);
         tx.summary(commit.summary.clone());
-        tx.detail("files", commit.files.clone());
+        tx.files(files);
         let execs: Vec<String> = commit.execs.iter().map(Id::to_string).collect();
         tx.detail("execs", execs);
         if let Some(apply) = &apply {

@@ -14,7 +14,6 @@ use super::proposal::{How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::{describe, execs, inaccessible, markers};
 use crate::change::{ChangeSummaryService, Summary};
-use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitCommitRequest, GitReport, HeldBackCheckouts, Meeting, UnclearRefs, is_index_refresh,
@@ -233,7 +232,6 @@ impl<'a> CommitService<'a> {
                 request.message,
                 (&plan.brought, &plan.metadata),
             ),
-            files: audited(&plan.brought),
             execs: outcome.execs.clone(),
             git: request.git.clone(),
         };

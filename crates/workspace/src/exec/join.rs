@@ -25,8 +25,10 @@ impl ProxyRuntime<'_> {
         observer: &mut dyn ExecutionObserver,
     ) -> Result<bool> {
         mark_inside(execution);
-        let Execution { request, result, .. } = execution;
         let Some(door) = session.door() else { return Ok(false) };
+        execution.result.joined = Some(session.note.exec);
+        self.announce(execution)?;
+        let Execution { request, result, .. } = execution;
         let executor = CommandExecutor::new(self.options);
         let (command, _) = executor.command(request, result);
         result.state = State::Executing;
@@ -35,6 +37,7 @@ impl ProxyRuntime<'_> {
                 // Whoever is asked next needs it.
                 request.terminal = command.terminal;
                 result.state = State::Preparing;
+                result.joined = None;
                 return Ok(false);
             }
             Err(SandboxError::Full(most)) => {
@@ -55,7 +58,6 @@ impl ProxyRuntime<'_> {
         // Where it cannot be noted it is only not listed.
         let noted = session.note_joined(&note).ok();
         result.terminal = true;
-        result.joined = Some(session.note.exec);
         observer.started(result);
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
         let requests = self.requests(request);
@@ -63,21 +65,20 @@ impl ProxyRuntime<'_> {
             .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, requests));
         drop(noted);
         observer.sealing();
-        let ended = match driven {
+        match driven {
             // The session was ended at once, and everybody in it.
-            Err(SandboxError::Lost) => {
-                result.signal = Some(KILLED);
-                result.state = State::Completed;
-                return Ok(true);
+            Err(SandboxError::Lost) => result.signal = Some(KILLED),
+            other => {
+                let ended = other?;
+                match ended.status {
+                    Status::Exited(code) => result.exit_code = Some(code),
+                    Status::Signaled(signal) => result.signal = Some(signal),
+                }
+                (result.timed_out, result.interrupted) = (ended.timed_out, ended.interrupted);
             }
-            other => other?,
-        };
-        match ended.status {
-            Status::Exited(code) => result.exit_code = Some(code),
-            Status::Signaled(signal) => result.signal = Some(signal),
         }
-        (result.timed_out, result.interrupted) = (ended.timed_out, ended.interrupted);
         result.state = State::Completed;
+        self.announce_end(execution)?;
         Ok(true)
     }
 

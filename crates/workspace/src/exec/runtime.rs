@@ -102,7 +102,9 @@ impl<'a> ProxyRuntime<'a> {
         let mut result = ExecutionResult::new(request.id, self.name);
         let asked = guarded(|| {
             self.settle(&mut request, &mut result, |request, result, surroundings| {
-                match Clearance::ask(request, surroundings) {
+                let asked = Clearance::ask(request, surroundings);
+                self.note_rules(&request.actor);
+                match asked {
                     Ok(clearance) => Ok(Referred::Cleared(clearance)),
                     Err(verdict) => self.refer(request, result, verdict, surroundings),
                 }
@@ -189,6 +191,7 @@ impl<'a> ProxyRuntime<'a> {
             Err(error) => return self.join_instead(execution, error, observer),
         };
         mark_inside(execution);
+        self.announce(execution)?;
         let scene = Scene {
             workspace: id,
             target: start.target,
@@ -448,11 +451,7 @@ impl<'a> ProxyRuntime<'a> {
         }
         result.error = Some((self.options.explain)(error, further));
         result.total = started.elapsed();
-        if result.workspace.is_some()
-            && let Err(error) = self.record_failure(request, result)
-        {
-            result.warnings.push(format!("this exec could not be recorded: {error}"));
-        }
+        self.record_failed(request, result);
     }
 }
 

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use offshoot_mount::{After, Captured, MountError, MountSession};
 use offshoot_policy::Verdict;
-use offshoot_profile::Profile;
 use offshoot_protocol::{CheckpointMode, ExecState as State, PolicyDecision};
 use offshoot_sandbox::Ended;
 use offshoot_store::Id;
@@ -15,17 +14,16 @@ use offshoot_vault::{
     VaultError, WorkspaceRecord,
 };
 
-use serde_json::{Map, Value};
-
 use super::access::KeeperAccess;
+use super::announce::details;
 use super::clearance::Purpose;
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
 use super::summary::{is_directory_time, shortened};
 use crate::approval::used;
+use crate::audited::audited;
 use crate::change::ChangeSummaryService;
-use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::wire::{skip_reason, stored_envelope};
 
@@ -200,7 +198,7 @@ impl ProxyRuntime<'_> {
                 reason: "exec".to_owned(),
                 message: Some(shortened(&command)),
             })?;
-            tx.detail("files", audited(&result.changes));
+            tx.files(audited(&result.changes));
             after = snapshot.id;
         }
         result.after = Some(after);
@@ -288,7 +286,7 @@ impl ProxyRuntime<'_> {
         workspace: Option<Id>,
     ) -> Result<(), VaultError> {
         let envelope = stored_envelope(request, result, state);
-        for (name, value) in details(request, result) {
+        for (name, value) in details(request, (result, state), self.options) {
             tx.detail(&name, value);
         }
         let record = ExecRecord {
@@ -315,31 +313,6 @@ impl ProxyRuntime<'_> {
 fn seal_until(request: &ExecutionRequest, ended: &Ended) -> Option<Instant> {
     let left = request.timeout.duration()?.saturating_sub(ended.duration);
     Some(Instant::now() + left.max(SEAL_AT_LEAST))
-}
-
-/// What the audit event says of an exec.
-fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, Value> {
-    let decision = result.decision.as_ref().map(|verdict| verdict.decision);
-    let mut details = Map::new();
-    let mut add = |name: &str, value: Value| details.insert(name.to_owned(), value);
-    add("exec", result.id.to_string().into());
-    add("command", request.command.display().into());
-    add("decision", decision.map_or("none", PolicyDecision::as_str).into());
-    if let Some(verdict) = &result.decision {
-        add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
-        add("categories", verdict.categories.to_string().into());
-    }
-    if result.profile.as_ref().is_some_and(Profile::is_open) {
-        add("unconfined", true.into());
-    }
-    if let Some(earlier) = &result.approved_by {
-        add("approved_by", earlier.to_string().into());
-    }
-    if let Some(first) = &result.rerun {
-        add("rerun", first.reason.as_str().into());
-    }
-    add("exit_code", result.exit_code.into());
-    details
 }
 
 /// Removes a workspace that was made for a command which left nothing in it. Undo brings it back.

@@ -10,7 +10,7 @@ mod visible;
 
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
-use offshoot_vault::{Snapshot, Vault, WorkspaceRecord};
+use offshoot_vault::{Actor, Snapshot, Vault, WorkspaceRecord};
 
 use super::error::GitError;
 use super::folder::GitFolder;
@@ -38,6 +38,8 @@ pub struct ExportRequest<'a> {
     pub ignored: bool,
     /// Replace a branch that is something else.
     pub force: bool,
+    /// Who does it.
+    pub actor: &'a Actor,
 }
 
 /// A commit that was made.
@@ -127,6 +129,15 @@ pub fn export(vault: &Vault, folder: &GitFolder, request: &ExportRequest<'_>) ->
     if let Some(made) = exported.commits.last() {
         exported.tip = Some(made.commit.clone());
         branch.move_to(folder, &made.commit, sync.reference())?;
+        vault.record_event("export", request.actor, |tx| {
+            let (count, branch) = (exported.commits.len(), request.branch);
+            tx.scope(request.workspace.id);
+            tx.summary(format!("export {count} commits to git branch {branch}"));
+            tx.detail("branch", branch);
+            tx.detail("commit", &made.commit);
+            tx.detail("repository", folder.top().to_string_lossy());
+            Ok(())
+        })?;
     } else if branch.tip.is_none() {
         exported.tip = None;
     }

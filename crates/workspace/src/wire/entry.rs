@@ -36,7 +36,7 @@ pub fn entry(at: &VaultPath, entry: &Entry) -> EntryDoc {
 }
 
 /// The checksum of content that has one of its own.
-pub(super) fn checksum(entry: &Entry) -> Option<String> {
+pub(crate) fn checksum(entry: &Entry) -> Option<String> {
     match entry.kind() {
         EntryKind::File | EntryKind::Symlink => Some(BlobId(entry.content_hash()).to_string()),
         EntryKind::Directory | EntryKind::Fifo => None,

@@ -45,6 +45,18 @@ fn the_effect_waits_and_approving_makes_it_real() {
     assert_eq!(last["result"]["approval"]["state"], "approved");
     assert_eq!(last["result"]["changed_files"], result["changed_files"]);
     assert_eq!(approval(&place, id)["decision"]["scope"], "once");
+    // The log has each step, and says what changed.
+    let log = place.ok(["audit", "log", "--json"]);
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of_this = events.iter().filter(|event| event.to_string().contains(id));
+    let kinds: Vec<&str> = of_this.map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == "approve").count(), 1, "{kinds:?}");
+    assert!(kinds.contains(&"exec_started") && kinds.contains(&"exec"), "{kinds:?}");
+    let approved = events.iter().find(|event| event["event"] == "approve").unwrap();
+    for path in ["/a", "/d", "request_digest", "asked_by"] {
+        assert!(approved.to_string().contains(path), "{path}: {approved}");
+    }
+    place.ok(["audit", "verify"]);
     // There is a way back, and it brings back no approval.
     assert!(last["result"]["checkpoint"].as_str().unwrap().starts_with("cp-"));
     place.ok(["undo", "-w", "fix"]);

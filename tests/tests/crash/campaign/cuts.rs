@@ -104,6 +104,7 @@ fn verify(site: &Site, rng: &mut Rng, finished: &[Finished]) -> Result<(), Strin
     }
     let again = site.finish(site.start("w1", Script::random(rng, "again")));
     site.settle(&again)?;
+    remains::audited(site)?;
     remains::check(site)
 }
 

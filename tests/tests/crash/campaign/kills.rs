@@ -119,6 +119,7 @@ fn one_round(site: &Site, rng: &mut Rng, tag: &str, usual: Duration) -> Result<(
         undo(site, rng, tag, usual)?;
     }
     site.ok(&["vault", "check"])?;
+    remains::audited(site)?;
     remains::check(site)
 }
 

@@ -1,10 +1,13 @@
 //! What must not stay behind.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::Value;
 
 use super::site::Site;
 
@@ -23,7 +26,7 @@ pub(crate) fn inits(site: &Site) -> Vec<u32> {
 /// The first process inside of the command that writes this layer, where it has got so far.
 fn init_of(layer: &Path) -> Option<u32> {
     let note = fs::read(layer.join("exec.json")).unwrap_or_default();
-    let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
+    let note: Value = serde_json::from_slice(&note).unwrap_or_default();
     note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())
 }
 
@@ -72,6 +75,48 @@ pub(crate) fn check(site: &Site) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The audit log is whole, and says of every command what its record says: none is without its event, and no event without it.
+pub(crate) fn audited(site: &Site) -> Result<(), String> {
+    site.ok(&["audit", "verify"])?;
+    let execs = site.json(&["execs", "-n", "100000"])?;
+    let count = |exec: &Value| exec["changed"].as_u64().unwrap_or(0);
+    let recorded: BTreeMap<String, u64> = execs["execs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|exec| (exec["exec"].to_string(), count(exec)))
+        .collect();
+    let (mut started, mut changing) = (BTreeSet::new(), BTreeSet::new());
+    let mut ended = BTreeMap::new();
+    for event in site.lines(&["audit", "log", "-n", "100000"])? {
+        let details = &event["result"]["details"];
+        let exec = details["exec"].to_string();
+        match event["result"]["event"].as_str() {
+            Some("exec_started") => drop(started.insert(exec)),
+            Some("exec") => {
+                let changed = details["files"]["count"].as_u64().unwrap_or(0);
+                if changed > 0 {
+                    changing.insert(exec.clone());
+                }
+                ended.insert(exec, changed);
+            }
+            // What was set aside is looked at when somebody decides about it.
+            Some("recover keep" | "recover drop") => {
+                let changed = recorded.get(&exec).copied().unwrap_or(0);
+                ended.insert(exec, changed);
+            }
+            _ => {}
+        }
+    }
+    let unsaid = recorded.iter().find(|(exec, changed)| ended.get(*exec) != Some(*changed));
+    // Whose start was not synced may be set aside all the same. What changed something did start.
+    let unstarted = changing.iter().find(|exec| !started.contains(*exec));
+    match (unsaid, unstarted) {
+        (None, None) => Ok(()),
+        found => Err(format!("{found:?}: the log has {ended:?}, the records {recorded:?}")),
+    }
 }
 
 /// No process has the home in its environment: Offshoot itself, an init, or a command.

@@ -128,6 +128,13 @@ impl Site {
         }
     }
 
+    /// The documents that a command prints, one in each line.
+    pub(crate) fn lines(&self, arguments: &[&str]) -> Result<Vec<Value>, String> {
+        let text = self.ok(&[arguments, &["--json"]].concat())?;
+        let read = |line| serde_json::from_str(line).map_err(|error| format!("{error}: {line}"));
+        text.lines().map(read).collect()
+    }
+
     pub(crate) fn ok(&self, arguments: &[&str]) -> Result<String, String> {
         let output = self.run(arguments);
         let out = String::from_utf8_lossy(&output.stdout).into_owned();

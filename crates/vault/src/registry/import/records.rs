@@ -17,11 +17,11 @@ use crate::refs::{
     head_key, snapshots_of, to_json,
 };
 use crate::snapshot::Snapshot;
-use crate::transact::{AUDIT_SIGNATURE, VAULT};
+use crate::transact::{AUDIT_PRUNED, AUDIT_SIGNATURE, VAULT};
 use crate::vault::Vault;
 
 /// What is kept of the settings in a file. All others are about folders, repositories and work of the machine that it comes from.
-const KEPT: [&str; 5] = [VAULT, "name", LAST_ID, "audit_head", AUDIT_SIGNATURE];
+const KEPT: [&str; 6] = [VAULT, "name", LAST_ID, "audit_head", AUDIT_SIGNATURE, AUDIT_PRUNED];
 /// The time of the newest id.
 const LAST_ID: &str = "last_id_ms";
 
@@ -93,16 +93,23 @@ impl Records<'_> {
         for row in &rows {
             self.operations.insert(row.operation.id, row.seq);
         }
-        let mut events = self.audit()?.into_iter();
+        // Some events belong to no operation, and those of the oldest ones may have been removed.
+        let events = self.audit()?;
+        let first = events.first().map(|event| event.operation);
+        let known = events.iter().filter(|event| self.operations.contains_key(&event.operation));
+        let mut events = known.peekable();
         for row in rows {
-            let event = events.next();
-            if event.as_ref().is_none_or(|event| event.operation != row.operation.id) {
-                let id = row.operation.id;
+            let id = row.operation.id;
+            let event = events.next_if(|event| event.operation == id);
+            if event.is_none() && first.is_none_or(|first| id >= first) {
                 return Err(format!("operation {id} has no audit event in its place").into());
             }
             self.operation(row)?;
         }
-        Ok(())
+        match events.next() {
+            Some(event) => Err(format!("audit event {} is not in its place", event.seq).into()),
+            None => Ok(()),
+        }
     }
 
     fn audit(&self) -> Vetted<Vec<AuditRow>> {

@@ -1,0 +1,48 @@
+//! Removing old events: only when somebody asks for it, and never unseen.
+
+use super::key::hex;
+use super::log::{pruned, verify_on};
+use super::verify::AuditVerifier;
+use super::{PRUNED, PrunedAudit};
+use crate::actor::Actor;
+use crate::error::{Result, VaultError};
+use crate::transact::AUDIT_PRUNED;
+use crate::vault::Vault;
+
+impl Vault {
+    /// How far events were removed; nothing where all are there.
+    pub fn audit_pruned(&self) -> Result<Option<PrunedAudit>> {
+        self.read(pruned)
+    }
+
+    /// How many events [`prune_audit`](Self::prune_audit) would remove.
+    pub fn prunable_audit(&self, before_ms: u64) -> Result<u64> {
+        self.read(|reader| Ok(reader.audit_until(before_ms)?.map_or(0, |until| until.count)))
+    }
+
+    /// Removes the events of before a time, and records that. The newest one stays. A log that is not what was recorded is left alone.
+    /// Returns how many were removed.
+    pub fn prune_audit(&self, before_ms: u64, actor: &Actor) -> Result<u64> {
+        self.record_event("audit prune", actor, |tx| {
+            let Some(until) = tx.reader().audit_until(before_ms)? else {
+                tx.summary("remove no audit events: there are none of before then");
+                return Ok(0);
+            };
+            let verified = verify_on(tx.reader(), AuditVerifier::new(self.id(), None))?;
+            let report = verified.map_err(|flaw| VaultError::Audit(flaw.to_string()))?;
+            let key = report.keys.iter().rfind(|known| known.since <= until.seq);
+            let pruned = PrunedAudit {
+                seq: until.seq,
+                chain: hex(&until.chain),
+                key: key.map(|known| known.key),
+            };
+            tx.writer().prune_audit(until.seq)?;
+            let bytes = serde_json::to_vec(&pruned).expect("plain structs become JSON");
+            tx.writer().set_meta(AUDIT_PRUNED, &bytes)?;
+            tx.summary(format!("remove {} audit events", until.count));
+            tx.detail("events", until.count);
+            tx.detail(PRUNED, pruned);
+            Ok(until.count)
+        })
+    }
+}
