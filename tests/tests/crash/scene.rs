@@ -36,13 +36,13 @@ pub(crate) enum Operation {
     Refuse,
 }
 
-/// What `exec` exits with where a person has to approve a command.
-const PENDING: i32 = 123;
+/// What `exec` exits with where policy lets nothing run.
+const DENIED: i32 = 122;
 
 /// Where an export goes: each case has a home of its own.
 const EXPORTED: &str = "HOME/exported";
 
-/// A command that nobody may run without being asked.
+/// A command that could do nothing in a workspace.
 const REFUSED: [&str; 6] = ["exec", "-w", "w", "--", "sudo", "true"];
 
 impl Operation {
@@ -82,7 +82,7 @@ impl Operation {
 
     /// What it exits with when all goes well.
     fn exit_code(self) -> i32 {
-        if self == Self::Refuse { PENDING } else { 0 }
+        if self == Self::Refuse { DENIED } else { 0 }
     }
 
     /// Whether it changes nothing that a user sees of the home, but for the log.

@@ -113,7 +113,9 @@ fn commands_say_the_same_about_themselves_in_lists_and_in_their_own_help() {
     let listed = Cli::command();
     let mut built = Cli::command();
     built.build();
-    let (listed, built) = (below(&listed, "offshoot"), below(&built, "offshoot"));
+    let (listed, mut built) = (below(&listed, "offshoot"), below(&built, "offshoot"));
+    // What is below a command that also works alone is there only once it is built.
+    built.retain(|(words, _)| !words.starts_with("offshoot approvals "));
     assert!(listed.len() > 80, "{}", listed.len());
     assert_eq!(listed.len(), built.len());
     for ((words, listed), (_, built)) in listed.iter().zip(&built) {

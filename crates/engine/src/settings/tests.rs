@@ -220,7 +220,7 @@ fn every_key_reaches_its_field() {
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
         "policy": {"rego_timeout": "5s"},
         "approvals": {
-            "expire": "7d", "fallback": "approve", "approvers": "alex,sam", "notify": "true",
+            "expire": "168h", "fallback": "approve", "approvers": "alex,sam", "notify": "true",
         },
         "commit": {"times": "recorded"},
         "recover": {"abandoned": "keep"},

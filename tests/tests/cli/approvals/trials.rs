@@ -47,7 +47,8 @@ fn the_effect_waits_and_approving_makes_it_real() {
     assert_eq!(approval(&place, id)["decision"]["scope"], "once");
     // The log has each step, and says what changed.
     let log = place.ok(["audit", "log", "--json"]);
-    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap()["result"].clone();
+    let events: Vec<Value> = log.lines().map(read).collect();
     let of_this = events.iter().filter(|event| event.to_string().contains(id));
     let kinds: Vec<&str> = of_this.map(|event| event["event"].as_str().unwrap()).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == "approve").count(), 1, "{kinds:?}");
