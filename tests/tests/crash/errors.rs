@@ -158,6 +158,12 @@ fn delete_fails() {
 
 #[needs(Ptrace)]
 #[test]
+fn approving_fails() {
+    fail_everywhere(Operation::Approve);
+}
+
+#[needs(Ptrace)]
+#[test]
 fn refusing_fails() {
     fail_everywhere(Operation::Refuse);
 }

@@ -147,6 +147,12 @@ fn moving_a_folder_is_killed() {
 
 #[needs(Ptrace)]
 #[test]
+fn approving_is_killed() {
+    kill_everywhere(Operation::Approve);
+}
+
+#[needs(Ptrace)]
+#[test]
 fn refusing_is_killed() {
     kill_everywhere(Operation::Refuse);
 }

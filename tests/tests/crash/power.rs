@@ -152,6 +152,12 @@ fn power_is_cut_in_a_delete() {
 
 #[needs(LoopMount, Ptrace)]
 #[test]
+fn power_is_cut_while_approving() {
+    cut_everywhere(Operation::Approve);
+}
+
+#[needs(LoopMount, Ptrace)]
+#[test]
 fn power_is_cut_while_refusing() {
     cut_everywhere(Operation::Refuse);
 }

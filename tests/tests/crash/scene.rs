@@ -33,6 +33,7 @@ pub(crate) enum Operation {
     Bind,
     Unbind,
     MoveFolder,
+    Approve,
     Refuse,
 }
 
@@ -41,6 +42,12 @@ const DENIED: i32 = 122;
 
 /// Where an export goes: each case has a home of its own.
 const EXPORTED: &str = "HOME/exported";
+
+/// What it exits with where a person decides.
+const PENDING: i32 = 123;
+
+/// A command that is tried, and waits for a person.
+const TRIED: [&str; 9] = ["exec", "-w", "w", "--policy", "../asks.toml", "--", "rm", "-r", "docs"];
 
 /// A command that could do nothing in a workspace.
 const REFUSED: [&str; 6] = ["exec", "-w", "w", "--", "sudo", "true"];
@@ -76,6 +83,7 @@ impl Operation {
             Self::Bind => &["binding", "add", "../in"],
             Self::Unbind => &["binding", "remove", "in"],
             Self::MoveFolder => &["binding", "move", "in", "../in-2"],
+            Self::Approve => &["approvals", "approve", "--all"],
             Self::Refuse => &REFUSED,
         }
     }
@@ -158,6 +166,12 @@ impl Scene {
         if matches!(self.operation, Operation::Unbind | Operation::MoveFolder) {
             let output = self.offshoot(&home, &["binding", "add", "../in"]);
             assert!(output.status.success(), "{output:?}");
+        }
+        if self.operation == Operation::Approve {
+            let asks = "version = 1\n[defaults]\ndestructive = \"require_approval\"\n";
+            fs::write(self.folder.path().join("asks.toml"), asks).unwrap();
+            let output = self.offshoot(&home, &TRIED);
+            assert_eq!(output.status.code(), Some(PENDING), "{output:?}");
         }
         if self.operation == Operation::Import {
             for arguments in

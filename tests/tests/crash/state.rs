@@ -31,6 +31,8 @@ pub(crate) struct VaultState {
     layers: Vec<usize>,
     /// Workspaces and names, with the contents.
     checkpoints: Vec<(String, String, String)>,
+    /// What waits for a person or was decided, and what the record of its command says.
+    approvals: Vec<(String, String)>,
     /// Kinds, newest first.
     operations: Vec<String>,
 }
@@ -75,7 +77,15 @@ fn read_vault(
     for checkpoint in vault.checkpoints().map_err(text)? {
         let of = all.iter().find(|workspace| workspace.id == checkpoint.workspace);
         let of = of.map_or("gone", |workspace| &workspace.name).to_owned();
-        checkpoints.push((of, checkpoint.name, content(&checkpoint.state.snapshot)?));
+        // Those that nobody named are called by when they were made.
+        let name =
+            if checkpoint.state.automatic { "automatic".to_owned() } else { checkpoint.name };
+        checkpoints.push((of, name, content(&checkpoint.state.snapshot)?));
+    }
+    let mut approvals = Vec::new();
+    for approval in vault.approvals().map_err(text)? {
+        let exec = vault.exec(&approval.id).map_err(text)?.map(|exec| exec.state);
+        approvals.push((approval.state.to_string(), exec.unwrap_or_default()));
     }
     Ok(VaultState {
         name: listed.name.clone(),
@@ -91,6 +101,7 @@ fn read_vault(
         workspaces,
         layers,
         checkpoints,
+        approvals,
         operations: operations(&vault)?,
     })
 }
