@@ -19,7 +19,7 @@ use crate::render::{self, DIM, NAME, paint, table};
 use crate::terminal;
 
 use self::args::{ApproveArgs, DenyArgs, ListArgs, ShowArgs, WaitArgs, Which};
-pub(crate) use self::decide::ask;
+pub(crate) use self::decide::{ask, tell_waiting};
 use self::rows::{pending, state, trial};
 
 const EXAMPLES: &str = "\

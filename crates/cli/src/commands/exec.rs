@@ -153,7 +153,13 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         context.engine.notify_of(approval, &opened.name);
         match ask.asks_person {
             true => approvals::ask(context, &opened.vault, approval),
-            false => Ok(true),
+            false => {
+                let waits = form.is_text() && ask.options.wait_approval.is_some();
+                if waits && !context.output.is_quiet() {
+                    approvals::tell_waiting(approval);
+                }
+                Ok(true)
+            }
         }
     };
     let mut live = answer.live(ask, context, (&mut ready, &mut decide))?;

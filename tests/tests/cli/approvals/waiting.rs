@@ -116,6 +116,10 @@ fn waiting_ends_in_time() {
     let last = answered(&place.run(wait), 123);
     assert_eq!(last["result"]["state"], "pending_approval");
     let id = last["result"]["exec"].as_str().unwrap();
+    // People are told what it waits for.
+    let output = place.run(["exec", "--wait-approval=1s", "-w", "fix", "--", "rm", "b"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("waiting for an approval: offshoot approvals approve "), "{told}");
     // Somebody else can go on waiting for it.
     place.json_error(&["approvals", "wait", id, "--timeout", "1s"], 123);
     place.ok(["approvals", "approve", id]);

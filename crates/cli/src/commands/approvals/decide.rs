@@ -9,12 +9,13 @@ use offshoot_engine::exec::{ExecutionObserver, Signals, Stream};
 use offshoot_engine::text::{Passes, TerminalText};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
-use offshoot_protocol::{ApprovalDecidedDoc, ApprovalOutcomeDoc, ExitCode};
+use offshoot_protocol::{ApprovalDecidedDoc, ApprovalOutcomeDoc, ExitCode, Hint};
 
 use super::args::{ApproveArgs, DenyArgs};
 use super::outcome;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
+use crate::invocation::next;
 use crate::output;
 use crate::render::{self, DIM, paint};
 use crate::terminal;
@@ -203,6 +204,13 @@ pub(crate) fn ask(context: &Context, vault: &Vault, approval: &Approval) -> Resu
             _ => {}
         }
     }
+}
+
+/// Says what a command waits for.
+pub(crate) fn tell_waiting(approval: &Approval) {
+    let approve = next(Hint::command("offshoot approvals approve").arg(approval.id.short()));
+    let text = format!("waiting for an approval: {approve}");
+    output::eprint(&format!("{}\n", paint(DIM, &text)));
 }
 
 /// Passes on what a command prints.
