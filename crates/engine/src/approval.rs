@@ -24,6 +24,7 @@ use crate::exec::explain;
 use crate::offshoot::Offshoot;
 use crate::policy::FILE_HEADER;
 use crate::project::Project;
+use crate::settings::{ApprovalSettings, SettingOrigin};
 
 impl Offshoot {
     /// Lists approvals of a vault and decides about them, by the user's settings.
@@ -38,10 +39,35 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn approvals<'v>(&self, vault: &'v Vault) -> ApprovalService<'v> {
-        let settings = &self.config().approvals;
+        let settings = self.approval_settings();
         let rules = ApprovalRules { approvers: settings.accounts(), fallback: settings.fallback };
         let decider = Decider { actor: self.actor().clone(), account: own_account() };
         ApprovalService::new(vault, decider, rules)
+    }
+
+    /// What the settings say about approvals. An agent does not choose that: of what it was started with, only the user's file counts.
+    pub(crate) fn approval_settings(&self) -> ApprovalSettings {
+        let said = self.config().approvals.clone();
+        if self.actor().agent.is_none() {
+            return said;
+        }
+        let (usual, all) = (ApprovalSettings::default(), self.settings().settings());
+        let all = all.unwrap_or_default();
+        let is_users = |key: &str| {
+            let of_user = |origin: &SettingOrigin| matches!(origin, SettingOrigin::UserFile(_));
+            all.iter().any(|setting| setting.key == key && of_user(&setting.origin))
+        };
+        let pick =
+            |key: &str, said: String, usual: String| if is_users(key) { said } else { usual };
+        ApprovalSettings {
+            expire: if is_users("approvals.expire") { said.expire } else { usual.expire },
+            fallback: match is_users("approvals.fallback") {
+                true => said.fallback,
+                false => usual.fallback,
+            },
+            approvers: pick("approvals.approvers", said.approvers, usual.approvers),
+            notify: pick("approvals.notify", said.notify, usual.notify),
+        }
     }
 
     /// Runs a command that a person approved of and nobody waits for, once.

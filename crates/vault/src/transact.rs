@@ -198,9 +198,18 @@ impl<'a, 'b> Transaction<'a, 'b> {
     }
 
     /// Has another key sign from here on.
-    pub(crate) fn hand_over(&mut self, successor: AuditKey) {
+    pub(crate) fn hand_over(&mut self, successor: AuditKey) -> Result<()> {
+        // What the old key vouched for, the new one does.
+        let (vault, signer) = (self.signing.vault(), self.signer()?.public());
+        for (key, row) in self.writer.refs(APPROVAL)? {
+            if let Ok(approval) = Approval::genuine(&key, &row, &vault, &signer) {
+                let after = Some(approval.row(&vault, &successor));
+                self.unlogged.push(RefChange { key, before: Some(row), after });
+            }
+        }
         self.successor = Some(successor);
         self.always = true;
+        Ok(())
     }
 
     pub(crate) fn reverts(&mut self, operation: Id) {

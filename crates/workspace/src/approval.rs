@@ -325,7 +325,8 @@ fn describe(tx: &mut Transaction<'_, '_>, approval: &Approval, verb: &str) {
     tx.detail("request_digest", approval.digest.clone());
     tx.detail("state", approval.state.as_str());
     tx.detail("asked_by", serde_json::to_value(&approval.asked_by).unwrap_or_default());
-    if let Some(ApprovalDecision { reason, scope, .. }) = &approval.decision {
+    if let Some(ApprovalDecision { by, reason, scope, .. }) = &approval.decision {
+        tx.detail("fallback", *by == Actor::user(NOBODY));
         tx.detail("scope", scope.as_str());
         tx.detail("reason", reason.clone());
     }

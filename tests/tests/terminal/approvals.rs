@@ -54,6 +54,18 @@ fn a_person_is_asked_right_there() {
     assert!(!console.text().contains("needs your approval"), "{}", console.text());
 }
 
+/// Who wants to leave can.
+#[needs(UserNamespace)]
+#[test]
+fn the_question_can_be_left() {
+    let place = asking();
+    let mut console = Console::run(&place, &["exec", "-w", "fix", "--", "rm", "README.md"]);
+    console.wait_for("Make these changes real? [y/n/always/later] ");
+    console.keys("\x03");
+    assert!(!console.end().success(), "{}", console.screen());
+    assert_eq!((names(&place).as_str(), pending(&place)), ("", 1));
+}
+
 /// What has a terminal of its own is not tried: it runs there when they say so.
 #[needs(UserNamespace)]
 #[test]

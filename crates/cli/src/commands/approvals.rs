@@ -124,7 +124,7 @@ fn list(
     service: &ApprovalService<'_>,
 ) -> Result<()> {
     let found = match all {
-        true => service.list()?,
+        true => rows::all(context, opened, service)?,
         false => pending(context, opened, service)?,
     };
     let workspaces = opened.vault.workspaces()?;

@@ -152,7 +152,7 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let mut decide = |approval: &Approval| {
         context.engine.notify_of(approval, &opened.name);
         match ask.asks_person {
-            true => approvals::ask(context, &opened.vault, approval),
+            true => approvals::ask(context, &opened.vault, approval, options.signals.as_ref()),
             false => {
                 let waits = form.is_text() && ask.options.wait_approval.is_some();
                 if waits && !context.output.is_quiet() {

@@ -31,7 +31,7 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn notify_of(&self, approval: &Approval, vault: &str) {
-        let line = &self.config().approvals.notify;
+        let line = self.approval_settings().notify;
         if line.trim().is_empty() {
             return;
         }
@@ -43,7 +43,7 @@ impl Offshoot {
         }
         let told = serde_json::to_vec(&told).unwrap_or_default();
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", WATCHED, "sh", line]).env_clear();
+        command.args(["-c", WATCHED, "sh", &line]).env_clear();
         command.envs(self.options().environment.iter().cloned());
         command.env("OFFSHOOT_APPROVAL", approval.id.to_string()).env("OFFSHOOT_VAULT", vault);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);

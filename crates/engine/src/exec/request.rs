@@ -136,8 +136,8 @@ impl Offshoot {
             policy: rules.policy,
             request_rules: rules.request,
             approvals: ApprovalTerms {
-                expire: self.config().approvals.expire,
-                fallback: self.config().approvals.fallback,
+                expire: self.approval_settings().expire,
+                fallback: self.approval_settings().fallback,
             },
             explain,
         }

@@ -71,8 +71,7 @@ impl Vault {
         let public = next.public();
         self.transact("audit rotate", actor, |tx| {
             tx.summary(format!("audit key {public}"));
-            tx.hand_over(next);
-            Ok(())
+            tx.hand_over(next)
         })?;
         self.signing().settle_next()?;
         Ok(public)

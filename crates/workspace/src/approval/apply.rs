@@ -7,7 +7,7 @@ use offshoot_store::Id;
 use offshoot_tree::merge::MergeOptions;
 use offshoot_tree::{RootId, diff};
 use offshoot_vault::{
-    Approval, ApprovalDecision, Checkpoint, CheckpointState, Transaction, WorkspaceRecord,
+    Actor, Approval, ApprovalDecision, Checkpoint, CheckpointState, Transaction, WorkspaceRecord,
 };
 
 use super::outcome::AppliedTrial;
@@ -61,8 +61,7 @@ impl ApprovalService<'_> {
         let root = |id: &Id| Ok::<RootId, ServiceError>(self.vault.snapshot(id)?.root);
         let mut changes = diff::compare(self.vault.objects()?, &root(&base)?, &root(&trial)?)?;
         changes.retain(|change| !is_directory_time(change));
-        let actor = &self.decider.actor;
-        let made = self.vault.transact("approve", actor, |tx| {
+        let made = self.vault.transact("approve", &decided_by(approval), |tx| {
             let now = tx.workspace(&workspace.id)?.filter(|now| now.state == workspace.state);
             if pending(self.vault, tx, &approval.id)?.is_none() {
                 return Ok(None);
@@ -126,7 +125,7 @@ impl ApprovalService<'_> {
             tx.set_approval(approval)?;
             Ok(true)
         };
-        let service = MergeService::new(self.vault, &self.decider.actor);
+        let service = MergeService::new(self.vault, &decided_by(approval));
         let merged = service.merge_without_conflicts(&request, "approve", &mut also)?;
         let Some(outcome) = merged else { return Err(self.overtaken(approval)) };
         if !outcome.conflicts.is_empty() {
@@ -150,6 +149,11 @@ impl ApprovalService<'_> {
             checkpoint,
         })
     }
+}
+
+/// Who decided: nobody in time counts as the program itself.
+fn decided_by(approval: &Approval) -> Actor {
+    approval.decision.as_ref().map(|decision| decision.by.clone()).unwrap_or_default()
 }
 
 /// Marks the state before, to come back to.

@@ -62,7 +62,11 @@ pub(super) fn refuse(
     })?;
     let Some(id) = approval.workspace.filter(|_| forked) else { return Ok(()) };
     let untouched = tx.workspace(&id)?.is_some_and(|now| now.state.head == now.state.base);
-    if untouched && !tx.has_checkpoints(&id)? {
+    let is_needed = |other: &Approval| {
+        other.id != approval.id && other.workspace == Some(id) && !other.state.is_final()
+    };
+    let needed = vault.approvals()?.iter().any(is_needed);
+    if untouched && !needed && !tx.has_checkpoints(&id)? {
         tx.remove_workspace(&id)?;
     }
     Ok(())

@@ -159,3 +159,53 @@ fn another_program_is_told() {
     exec(&place, 0, &["-c", &notify, "-w", "fix"], &["touch", "x"]);
     assert!(!told.exists());
 }
+
+/// What an agent is started with does not decide for it.
+#[test]
+fn an_agent_chooses_no_settings_of_approvals() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let as_agent = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.env("OFFSHOOT_AGENT", "robot").env("OFFSHOOT_APPROVALS__FALLBACK", "approve");
+        command.env("OFFSHOOT_APPROVALS__EXPIRE", "1s").output().unwrap()
+    };
+    let options = ["-c", "approvals.expire=1s", "-c", "approvals.fallback=approve"];
+    let remove = [&["exec", "--json"], &options[..], &["-w", "fix", "--", "rm", "a"]].concat();
+    let asked = answered(&as_agent(&remove), 123);
+    let id = asked["result"]["exec"].as_str().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    as_agent(&[&["approvals", "list"], &options[..]].concat());
+    assert_eq!(approval(&place, id)["state"], "pending");
+    assert!(cat(&place, "fix", "/a").is_some());
+    // What the user wrote holds for agents too, and is told as what it is.
+    let file = place.path().join(".config/offshoot/config.toml");
+    fs::write(&file, "[approvals]\nexpire = \"1s\"\nfallback = \"approve\"\n").unwrap();
+    let remove = ["exec", "--json", "--wait-approval", "-w", "fix", "--", "rm", "b"];
+    let waited = answered(&as_agent(&remove), 0);
+    assert_eq!(waited["result"]["state"], "completed", "{waited}");
+    assert_eq!(cat(&place, "fix", "/b"), None);
+    let log = place.ok(["audit", "log", "--json", "--kind", "approve"]);
+    let event: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    assert_eq!(event["result"]["actor"]["user"], "offshoot", "{event}");
+    assert_eq!(event["result"]["details"]["fallback"], true, "{event}");
+}
+
+/// What waits outlives another key, and the denial of another.
+#[test]
+fn what_waits_is_not_lost_by_others() {
+    let place = project();
+    let first = asked(&place, &["-w", "new"], &["rm", "a"]);
+    let second = asked(&place, &["-w", "new"], &["rm", "b"]);
+    place.ok(["audit", "rotate"]);
+    place.ok(["approvals", "deny", &first]);
+    assert_eq!(workspaces(&place), ["new"]);
+    place.ok(["approvals", "approve", &second]);
+    assert_eq!((cat(&place, "new", "/a").is_some(), cat(&place, "new", "/b")), (true, None));
+    asked(&place, &["-w", "other"], &["rm", "a"]);
+    let listed = |options: &[&str]| {
+        let all = place.json(&[&["approvals", "list"], options].concat())["approvals"].clone();
+        all.as_array().unwrap().len()
+    };
+    assert_eq!((listed(&["--all"]), listed(&["--all", "-w", "new"])), (3, 2));
+}

@@ -1,6 +1,7 @@
 //! Approving and denying.
 
 use std::io::{BufRead, Write};
+use std::os::fd::AsFd;
 
 use offshoot_engine::approval::{
     Approval, ApprovalScope, ApprovalService, ApprovedWork, Approving, is_awaited,
@@ -10,6 +11,9 @@ use offshoot_engine::text::{Passes, TerminalText};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{ApprovalDecidedDoc, ApprovalOutcomeDoc, ExitCode, Hint};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 
 use super::args::{ApproveArgs, DenyArgs};
 use super::outcome;
@@ -134,7 +138,7 @@ pub(super) fn agreed_rule(
             .hint("add --yes; nothing was changed"));
     }
     output::eprint("Add it? [y/N] ");
-    match typed().as_str() {
+    match typed(None).as_str() {
         "y" | "yes" => Ok(rule),
         _ => {
             Err(CliError::new(ExitCode::Interrupted, "nothing was approved, and no rule was added"))
@@ -142,19 +146,39 @@ pub(super) fn agreed_rule(
     }
 }
 
-/// What somebody types, in small letters.
-fn typed() -> String {
+/// What somebody types, in small letters; nothing where this process is asked to end.
+fn typed(signals: Option<&Signals>) -> String {
     drop(std::io::stderr().flush());
+    let stdin = std::io::stdin();
+    if let Some(signals) = signals {
+        loop {
+            let mut events = [
+                PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN),
+            ];
+            let polled = poll(&mut events, None);
+            if signals.ask_to_end() || !matches!(polled, Ok(_) | Err(Errno::INTR)) {
+                return String::new();
+            }
+            if !events[0].revents().is_empty() {
+                break;
+            }
+        }
+    }
     let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    match read {
+    match stdin.lock().read_line(&mut answer) {
         Ok(_) => answer.trim().to_lowercase(),
         Err(_) => String::new(),
     }
 }
 
 /// Asks the person at the terminal about a command that needs their approval; whether it was decided.
-pub(crate) fn ask(context: &Context, vault: &Vault, approval: &Approval) -> Result<bool> {
+pub(crate) fn ask(
+    context: &Context,
+    vault: &Vault,
+    approval: &Approval,
+    signals: Option<&Signals>,
+) -> Result<bool> {
     let patch = match (approval.base, approval.trial) {
         (Some(base), Some(trial)) if base != trial => {
             let (base, trial) = (vault.snapshot(&base)?, vault.snapshot(&trial)?);
@@ -184,7 +208,7 @@ pub(crate) fn ask(context: &Context, vault: &Vault, approval: &Approval) -> Resu
         output::eprint(&format!("{question} [y/n/always/later] "));
         let how = |scope| Approving { reason: None, scope };
         let service = context.engine.approvals(vault);
-        match typed().as_str() {
+        match typed(signals).as_str() {
             "y" | "yes" => {
                 service.approve(approval, &how(ApprovalScope::Once))?;
                 return Ok(true);

@@ -12,8 +12,18 @@ pub(super) fn pending(
     opened: &OpenVault,
     service: &ApprovalService<'_>,
 ) -> Result<Vec<Approval>> {
-    let mut found = service.list()?;
+    let mut found = all(context, opened, service)?;
     found.retain(|approval| approval.state.is_pending());
+    Ok(found)
+}
+
+/// All of them, of the workspace that was named.
+pub(super) fn all(
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+) -> Result<Vec<Approval>> {
+    let mut found = service.list()?;
     if let Some(name) = context.workspace_name() {
         let named = opened.vault.workspace_named(name)?.map(|workspace| workspace.id);
         found.retain(|approval| named.is_some() && approval.workspace == named);
