@@ -181,8 +181,9 @@ fn an_agent_chooses_no_settings_of_approvals() {
     // What the user wrote holds for agents too, and is told as what it is.
     let file = place.path().join(".config/offshoot/config.toml");
     fs::write(&file, "[approvals]\nexpire = \"1s\"\nfallback = \"approve\"\n").unwrap();
-    let remove = ["exec", "--json", "--wait-approval", "-w", "fix", "--", "rm", "b"];
-    let waited = answered(&as_agent(&remove), 0);
+    let remove = ["exec", "--json", "--wait-approval=30s", "-w", "fix", "--", "rm", "b"];
+    let mut agent = place.command(remove);
+    let waited = answered(&agent.env("OFFSHOOT_AGENT", "robot").output().unwrap(), 0);
     assert_eq!(waited["result"]["state"], "completed", "{waited}");
     assert_eq!(cat(&place, "fix", "/b"), None);
     let log = place.ok(["audit", "log", "--json", "--kind", "approve"]);
