@@ -115,20 +115,21 @@ impl Offshoot {
         Ok(envelope)
     }
 
-    /// The smallest rule that would let a command run from now on, as policy saw it when it was asked for.
+    /// The rule that lets a command and nothing else run from now on, as policy saw it when it was asked for; none where no rule says
+    /// just that.
     ///
     /// ```
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// let (engine, vault) = (project.engine(), project.vault());
     /// for approval in engine.approvals(vault).list()? {
-    ///     println!("{:?}", engine.smallest_rule(vault, &approval.id)?);
+    ///     println!("{:?}", engine.exact_rule(vault, &approval.id)?);
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn smallest_rule(&self, vault: &Vault, exec: &Id) -> Result<Option<String>> {
+    pub fn exact_rule(&self, vault: &Vault, exec: &Id) -> Result<Option<String>> {
         let decision = self.envelope_of(vault, exec)?.and_then(|envelope| envelope.result.decision);
-        Ok(decision.and_then(|decision| decision.remedy).and_then(|remedy| remedy.rule))
+        Ok(decision.and_then(|decision| decision.remedy).and_then(|remedy| remedy.exact))
     }
 
     /// The envelope of a recorded command, with what it printed.

@@ -18,6 +18,8 @@ mod source;
 mod tests;
 mod words;
 
+use std::borrow::Cow;
+
 use offshoot_vocabulary::{CommandPart, EffectCategory};
 
 use crate::category::Categories;
@@ -32,6 +34,7 @@ use source::Pending;
 
 /// How deep commands may be wrapped in each other.
 const DEEPEST: usize = 24;
+const TOO_DEEP: &str = "commands are wrapped too deep to follow";
 
 /// Judges everything that a script does, in the order of the script.
 pub fn classify(script: &Script, context: &Context) -> Vec<Judged> {
@@ -142,14 +145,28 @@ impl<'a> Classifier<'a> {
     }
 
     fn unclear(&mut self, unclear: &NotUnderstood) {
+        let words = vec![ShellWord::new(unclear.text.as_str())];
+        if unclear.unread {
+            return self.unread(words, unclear.why.clone());
+        }
         let mut draft = Draft::default();
         draft.add(EffectCategory::Mutating, unclear.why.clone());
-        self.emit(CommandPart::Unclear, vec![ShellWord::new(unclear.text.as_str())], draft);
+        self.emit(CommandPart::Unclear, words, draft);
+    }
+
+    /// Something that was not read, and so may be anything: like code that is fetched or decoded, nobody sees it beforehand.
+    fn unread(&mut self, words: Vec<ShellWord>, why: impl Into<Cow<'static, str>>) {
+        let mut draft = Draft::default();
+        draft.unread = true;
+        let why = why.into();
+        draft.add(EffectCategory::Mutating, why.clone());
+        draft.add(EffectCategory::HostEscapeRisk, why);
+        self.emit(CommandPart::Unclear, words, draft);
     }
 
     /// Puts down what was found, with what the wrappers bring.
     fn emit(&mut self, part: CommandPart, words: Vec<ShellWord>, draft: Draft) {
-        let Draft { categories, mut reasons, mut paths, .. } = draft;
+        let Draft { categories, mut reasons, mut paths, unread, runs_input, directory, .. } = draft;
         let mut wrapped = Categories::READ_ONLY;
         for wrapper in &self.wrappers {
             wrapped = wrapped.union(wrapper.draft.categories);
@@ -159,7 +176,18 @@ impl<'a> Classifier<'a> {
         let categories = categories.union(wrapped);
         let wrappers = self.wrappers.iter().map(|wrapper| wrapper.name.clone()).collect();
         debug_assert!(explained(categories.iter(), &reasons), "{words:?} {reasons:?}");
-        self.judged.push(Judged { part, words, wrappers, categories, wrapped, reasons, paths });
+        self.judged.push(Judged {
+            part,
+            words,
+            wrappers,
+            categories,
+            wrapped,
+            reasons,
+            paths,
+            unread,
+            runs_input,
+            directory,
+        });
     }
 }
 

@@ -24,6 +24,12 @@ pub struct Judged {
     pub reasons: Vec<Reason>,
     /// The paths that it is known to touch.
     pub paths: Vec<TouchedPath>,
+    /// It was not read, and may be anything: rules that forbid something forbid it as well.
+    pub unread: bool,
+    /// It runs code that comes on its input: the same words may do anything.
+    pub runs_input: bool,
+    /// The directory where it runs, an absolute path; none where that is not known, and for what is no program.
+    pub directory: Option<String>,
 }
 
 /// How a reason ends that is about a path outside of the workspace.

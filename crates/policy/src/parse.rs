@@ -37,10 +37,10 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// What a text for `/bin/sh` asks for, be that dash or bash: where they read it differently both readings are in the script.
 pub fn parse_text(text: &[u8]) -> Script {
     if text.len() > MAX_TEXT {
-        return only_unclear(&text[..64], "the text is longer than 64 KiB");
+        return only_unread(&text[..64], "the text is longer than 64 KiB");
     }
     if text.contains(&0) {
-        return only_unclear(text, "there is a NUL byte in the text");
+        return only_unread(text, "there is a NUL byte in the text");
     }
     let valid = String::from_utf8_lossy(text);
     let bash = read(&valid, Dialect::Bash);
@@ -85,7 +85,7 @@ fn read(text: &str, dialect: Dialect) -> Found {
     reader.found
 }
 
-fn only_unclear(text: &[u8], why: &str) -> Script {
+fn only_unread(text: &[u8], why: &str) -> Script {
     let text = String::from_utf8_lossy(&text[..text.len().min(64)]);
-    Script { commands: Vec::new(), unclear: vec![NotUnderstood::new(&text, why)] }
+    Script { commands: Vec::new(), unclear: vec![NotUnderstood::unread(&text, why)] }
 }

@@ -53,7 +53,11 @@ impl Policy {
 
     /// Decides about a script.
     pub fn decide(&self, script: &Script, context: &Context) -> Verdict {
-        self.decide_judged(classify(script, context), context)
+        let mut verdict = self.decide_judged(classify(script, context), context);
+        if let Some(appeal) = &mut verdict.appeal {
+            appeal.alone = script.alone().map(<[ShellWord]>::to_vec);
+        }
+        verdict
     }
 
     /// A policy that judges commands in a way of its own.
@@ -147,11 +151,12 @@ impl Policy {
             file.ask(parts, stands, context, self.rego_timeout)
         };
         let mut whole = tally.widened();
+        let unread = parts.iter().any(|part| part.judged.unread);
         for file in self.rego.iter().filter(|file| file.layer().widens()) {
             let wish = ask(file, whole.decision);
             match wish.decision {
-                // To do without walls takes a rule that says so.
-                wish if context.unconfined => whole.narrow(wish),
+                // To do without walls takes a rule that says so, and nothing allows what nobody has read.
+                wish if context.unconfined || unread => whole.narrow(wish),
                 Some(decision) => whole = tally.replaced(decision),
                 None => {}
             }
@@ -168,7 +173,7 @@ impl Policy {
 
     fn appeal(&self, stopped_by: Option<Arc<RuleInfo>>, context: &Context) -> Box<Appeal> {
         let (rules, judge) = (Arc::clone(&self.rules), self.judging.words);
-        Box::new(Appeal { rules, judge, context: context.clone(), stopped_by })
+        Box::new(Appeal { rules, judge, context: context.clone(), stopped_by, alone: None })
     }
 }
 

@@ -108,6 +108,7 @@ impl RegoFile {
             name: name.to_owned(),
             file: Some(Arc::clone(&self.name)),
             reason: reason.map(Cow::Owned),
+            is_default: false,
         })
     }
 }

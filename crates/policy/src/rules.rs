@@ -15,6 +15,7 @@ mod rule;
 use offshoot_vocabulary::CommandPart;
 
 use crate::context::Context;
+use crate::script::ShellWord;
 use crate::verdict::part::PartVerdict;
 use crate::verdict::remedy::Remedy;
 use built_in::{Opinion, counting};
@@ -78,6 +79,18 @@ impl Rules {
         remedy::remedy(parts, context, judge, is_taken)
     }
 
+    /// The rule that allows this one command alone.
+    pub(crate) fn exact(
+        &self,
+        alone: &[ShellWord],
+        parts: &[PartVerdict],
+        context: &Context,
+    ) -> Option<String> {
+        let is_taken = |name: &str| self.user.rules.iter().any(|rule| rule.info.name == name);
+        let [part] = parts else { return None };
+        remedy::exact(alone, &part.judged, context, is_taken)
+    }
+
     /// What the user's layer makes of what is built in, and what it says itself.
     fn widen(&self, facts: &Facts<'_>) -> (Opinion<'_>, Option<Opinion<'_>>) {
         let network = facts.context.network;
@@ -93,6 +106,9 @@ impl Rules {
             };
         };
         let own = said.strictest;
+        if facts.judged.unread {
+            return (stands.stricter(own), Some(own));
+        }
         if own.decision >= stands.decision {
             return (own, Some(own));
         }

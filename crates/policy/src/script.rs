@@ -12,8 +12,19 @@ pub use word::{ShellWord, WordPiece};
 pub struct Script {
     /// Every simple command.
     pub commands: Vec<Simple>,
-    /// What could not be understood; a script with one of these is at least mutating.
+    /// What could not be understood; a script with one of these is at least mutating, and may do anything where something was not read.
     pub unclear: Vec<NotUnderstood>,
+}
+
+impl Script {
+    /// The words of the one command that this is, where there is nothing else: no assignment, no redirection, no pipe.
+    pub fn alone(&self) -> Option<&[ShellWord]> {
+        let [only] = self.commands.as_slice() else { return None };
+        let plain = only.assignments.is_empty()
+            && only.redirects.is_empty()
+            && only.input == InputSource::Inherited;
+        (plain && self.unclear.is_empty()).then_some(&only.words)
+    }
 }
 
 /// One program with its arguments, assignments and redirections.
@@ -78,6 +89,8 @@ pub enum InputSource {
     Text(ShellWord),
     /// From a file.
     File(ShellWord),
+    /// From one of several texts, or from one that too many commands read to follow it.
+    Several,
 }
 
 /// Something that could not be understood.
@@ -87,6 +100,8 @@ pub struct NotUnderstood {
     pub text: String,
     /// Why.
     pub why: String,
+    /// Some of the text was not read: what it asks for may be anything.
+    pub unread: bool,
 }
 
 impl NotUnderstood {
@@ -96,6 +111,11 @@ impl NotUnderstood {
         if short.len() < text.len() {
             short.push('…');
         }
-        Self { text: short, why: why.to_owned() }
+        Self { text: short, why: why.to_owned(), unread: false }
+    }
+
+    /// The same of a text of which some was not read.
+    pub(crate) fn unread(text: &str, why: &str) -> Self {
+        Self { unread: true, ..Self::new(text, why) }
     }
 }

@@ -63,7 +63,7 @@ fn what_is_built_in() {
     check(&[], "kubectl delete pod p", RequireApproval);
     check(&[], "cat ~/.ssh/id_rsa", RequireApproval);
     check(&[], "echo x > /etc/passwd", RequireApproval);
-    check(&[], "if", AllowWithCheckpoint);
+    check(&[], "if", RequireApproval);
 }
 
 #[test]

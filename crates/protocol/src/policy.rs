@@ -101,6 +101,9 @@ pub struct RemedyDoc {
     /// The smallest rule that would have allowed it, as TOML to append to the user's file of rules; none where no rule of the user can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The rule that allows this command alone, in the directory and with the network that it has; none where no rule says just that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<String>,
     /// What goes above the rule in a file that is new or empty; none without a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,

@@ -98,6 +98,7 @@ impl Classifier<'_> {
     fn code_from_input(&mut self, work: &mut Work<'_, '_>, asked: bool) {
         let scene = work.scene.with_input();
         let shell = work.reading.tool().language == Language::Shell;
+        work.draft.runs_input = true;
         match scene.input {
             InputSource::Inherited if self.context.stdin || asked => {
                 work.draft.add(EffectCategory::Mutating, "runs what comes on its input");
@@ -109,6 +110,11 @@ impl Classifier<'_> {
             InputSource::Text(text) if shell => work.inner.push(Inner::text(text.clone(), None)),
             InputSource::Text(_) => {
                 work.draft.add(EffectCategory::Mutating, "runs the code in its input")
+            }
+            InputSource::Several => {
+                let why = "runs code in its input that could not be followed";
+                work.draft.add(EffectCategory::Mutating, why);
+                work.draft.add(EffectCategory::HostEscapeRisk, why);
             }
             InputSource::File(file) => {
                 let why = format!("runs the code in {}", file.display());

@@ -169,9 +169,7 @@ impl Classifier<'_> {
 
     fn parsed(&mut self, text: &str, scene: &Scene<'_>) {
         if self.wrappers.len() + self.level >= super::DEEPEST {
-            let mut draft = Draft::default();
-            draft.add(EffectCategory::Mutating, "commands are wrapped too deep to follow");
-            return self.emit(CommandPart::Unclear, vec![ShellWord::new(text)], draft);
+            return self.unread(vec![ShellWord::new(text)], super::TOO_DEEP);
         }
         let script = parse_text(text.as_bytes());
         self.script(&script, Some(scene));

@@ -26,6 +26,13 @@ impl Directories {
         std::iter::once(&self.now).chain(elsewhere).map(Option::as_deref)
     }
 
+    /// Where a command is, where that is one known place.
+    pub(super) fn only(&self, apart: bool) -> Directory {
+        let mut places = self.candidates(apart);
+        let first = places.next().flatten();
+        first.filter(|_| places.next().is_none()).map(str::to_owned)
+    }
+
     /// Where the shell is.
     pub(super) fn now(&self) -> Option<&str> {
         self.now.as_deref()

@@ -18,6 +18,12 @@ pub(super) struct Draft {
     general: Option<(Range<usize>, &'static str)>,
     /// It does something to a path outside.
     pub(super) outside: bool,
+    /// It was not read.
+    pub(super) unread: bool,
+    /// It runs what comes on its input.
+    pub(super) runs_input: bool,
+    /// Where it runs, where that is known.
+    pub(super) directory: Option<String>,
 }
 
 /// Something around a command, with what it brings by itself.

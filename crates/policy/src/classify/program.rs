@@ -10,7 +10,7 @@ use super::arguments::{Given, Reading, Strange};
 use super::command::Inner;
 use super::draft::Draft;
 use super::path::ProgramOrigin;
-use super::{Classifier, DEEPEST, Scene};
+use super::{Classifier, DEEPEST, Scene, TOO_DEEP};
 
 /// A command while it is judged.
 pub(super) struct Work<'w, 's> {
@@ -29,9 +29,9 @@ impl Classifier<'_> {
         let mut draft = Draft::default();
         let Some((program, arguments)) = words.split_first() else { return };
         if self.wrappers.len() + self.level > DEEPEST {
-            draft.add(EffectCategory::Mutating, "commands are wrapped too deep to follow");
-            return self.emit(CommandPart::Unclear, words.to_vec(), draft);
+            return self.unread(words.to_vec(), TOO_DEEP);
         }
+        draft.directory = self.directories.only(scene.apart);
         let Some((name, tool)) = self.tool(program, &mut draft, scene.apart) else {
             return self.emit(CommandPart::Program, words.to_vec(), draft);
         };

@@ -163,8 +163,8 @@ fn options() {
          mutating host_escape_risk | sort -o /etc/f f
          mutating | sort --frob f
          mutating | sort *
-         mutating | sort {a}b,-ox}
-         mutating | sort b{}c,-ox}
+         mutating host_escape_risk | sort {a}b,-ox}
+         mutating host_escape_risk | sort b{}c,-ox}
          mutating | sort $x
          mutating | sort \"$x\"
          read_only | sort ./*

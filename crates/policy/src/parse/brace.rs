@@ -5,26 +5,24 @@ use crate::script::{ShellWord, WordPiece};
 use super::word::Part;
 
 /// One word may become so many.
-const MAX_WORDS: usize = 32;
+const MAX_WORDS: usize = 128;
+/// Longer sequences, which hold nothing but numbers, are one piece that is not known.
+const MAX_SEQUENCE: usize = 32;
 /// All words of a text together may become so many more.
 const MAX_ALL: usize = 1024;
 /// A word with more parts than this is not expanded.
-const MAX_PARTS: usize = 256;
+const MAX_PARTS: usize = 512;
 
-/// The words that a word with braces becomes, which may have quotes outside of them; one that is not known where they are too many.
-pub(super) fn expand(parts: Vec<Part>, quoted: bool, so_far: &mut usize) -> Vec<ShellWord> {
-    let unknown = || vec![ShellWord { pieces: vec![WordPiece::Unknown { splits: true }] }];
-    if parts.len() > MAX_PARTS || *so_far > MAX_ALL {
-        return unknown();
+/// The words that a word with braces becomes, which may have quotes outside of them; nothing where they are too many.
+pub(super) fn expand(parts: &[Part], quoted: bool, so_far: &mut usize) -> Option<Vec<ShellWord>> {
+    if parts.len() > MAX_PARTS {
+        return None;
     }
-    match alternatives(&parts, 0) {
-        Some(words) => {
-            *so_far += words.len();
-            // What is empty without quotes is no word.
-            words.into_iter().filter(|parts| quoted || !parts.is_empty()).map(joined).collect()
-        }
-        None => unknown(),
-    }
+    let words = alternatives(parts, 0)?;
+    *so_far += words.len() - 1;
+    // What is empty without quotes is no word.
+    let words = words.into_iter().filter(|parts| quoted || !parts.is_empty()).map(joined);
+    (*so_far <= MAX_ALL).then(|| words.collect())
 }
 
 /// The word that parts make, braces taken for letters.
@@ -70,7 +68,18 @@ fn alternatives(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
         if group.is_odd {
             return None;
         }
-        let choices = choices(&parts[at..=at + group.end], &group, depth)?;
+        let choices = match choices(&parts[at..=at + group.end], &group, depth) {
+            // What is no sequence may still end with a later brace.
+            None if group.commas.is_empty() && !is_range(&parts[at + 1..at + group.end]) => {
+                let closes_later = |part: &Part| matches!(part, Part::Brace(','));
+                if parts[at + group.end..].iter().any(closes_later) {
+                    return None;
+                }
+                open()
+            }
+            None if group.commas.is_empty() => open(),
+            choices => choices?,
+        };
         at += group.end + 1;
         if words.len() * choices.len() > MAX_WORDS {
             return None;
@@ -82,6 +91,11 @@ fn alternatives(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
         words = words.iter().flat_map(with).collect();
     }
     Some(words)
+}
+
+/// One piece that is not known, for many words.
+fn open() -> Vec<Vec<Part>> {
+    vec![vec![Part::Piece(WordPiece::Unknown { splits: true })]]
 }
 
 /// A pair of braces: where it ends, and the commas in it.
@@ -132,6 +146,15 @@ fn is_sequence(parts: &[Part]) -> bool {
         .any(|part| matches!(part, Part::Piece(WordPiece::Literal(text)) if text.contains("..")))
 }
 
+/// Whether bash surely reads this as a sequence: numbers or letters, and how far apart they are.
+fn is_range(parts: &[Part]) -> bool {
+    let [Part::Piece(WordPiece::Literal(text))] = parts else { return false };
+    let is_bound =
+        |bound: &str| bound.parse::<i64>().is_ok() || matches!(bound.as_bytes(), [b'A'..=b'z']);
+    let bounds: Vec<&str> = text.split("..").collect();
+    matches!(bounds.len(), 2 | 3) && bounds.into_iter().all(is_bound)
+}
+
 /// The members of `{1..5}` or `{a..e}`.
 fn sequence(parts: &[Part]) -> Option<Vec<String>> {
     let [Part::Piece(WordPiece::Literal(text))] = parts else { return None };
@@ -143,11 +166,11 @@ fn sequence(parts: &[Part]) -> Option<Vec<String>> {
     if let (Some(from), Some(to)) = (number(from), number(to)) {
         let count = usize::try_from(from.abs_diff(to)).ok()?;
         let all: Vec<String> = if from <= to {
-            (from..=to).take(MAX_WORDS + 1).map(|value| value.to_string()).collect()
+            (from..=to).take(MAX_SEQUENCE + 1).map(|value| value.to_string()).collect()
         } else {
-            (to..=from).rev().take(MAX_WORDS + 1).map(|value| value.to_string()).collect()
+            (to..=from).rev().take(MAX_SEQUENCE + 1).map(|value| value.to_string()).collect()
         };
-        return (count < MAX_WORDS).then_some(all);
+        return (count < MAX_SEQUENCE).then_some(all);
     }
     letters(from, to)
 }

@@ -88,7 +88,7 @@ impl Reader<'_> {
             let word =
                 if pending.literal { Ok(ShellWord::new(body)) } else { self.expanded(&body) };
             let word = word.unwrap_or_else(|_| {
-                self.found.unclear(&pending.delimiter, "a here-document is not understood");
+                self.found.unread(&pending.delimiter, "a here-document is not understood");
                 ShellWord { pieces: vec![WordPiece::Unknown { splits: false }] }
             });
             self.give(&pending.owners, &word);
@@ -98,11 +98,10 @@ impl Reader<'_> {
     fn give(&mut self, owners: &[usize], word: &ShellWord) {
         for (index, place) in owners.iter().enumerate() {
             if let Some(simple) = self.found.commands.get_mut(*place) {
-                simple.input = InputSource::Text(if index < MAX_COPIES {
-                    word.clone()
-                } else {
-                    ShellWord { pieces: vec![WordPiece::Unknown { splits: false }] }
-                });
+                simple.input = match index < MAX_COPIES {
+                    true => InputSource::Text(word.clone()),
+                    false => InputSource::Several,
+                };
             }
         }
     }

@@ -85,6 +85,13 @@ impl Found {
         }
     }
 
+    /// Remembers that some of the text was not read. No number of other reasons hides that.
+    pub(super) fn unread(&mut self, text: &str, why: &str) {
+        if self.unclear.iter().all(|known| known.why != why) {
+            self.unclear.push(NotUnderstood::unread(text, why));
+        }
+    }
+
     /// Gives an input to all commands from `start` on that have none of their own.
     pub(super) fn feed(&mut self, start: usize, input: &InputSource) {
         for simple in self.commands.iter_mut().skip(start) {
@@ -100,7 +107,7 @@ impl Found {
         let mut places: Vec<usize> = (start..middle).collect();
         if sources.saturating_mul(readers) > MAX_PIPE {
             places.truncate(MAX_PIPE / readers.max(1));
-            self.unclear("", "too many commands write to a pipe that too many read");
+            self.unread("", "too many commands write to a pipe that too many read");
         }
         self.feed(middle, &InputSource::Pipe(places));
     }
@@ -213,7 +220,7 @@ fn either(one: InputSource, other: InputSource) -> InputSource {
         }
         (pipe @ InputSource::Pipe(_), _) | (_, pipe @ InputSource::Pipe(_)) => pipe,
         (one, other) if one == other => one,
-        _ => InputSource::Text(ShellWord { pieces: vec![WordPiece::Unknown { splits: false }] }),
+        _ => InputSource::Several,
     }
 }
 

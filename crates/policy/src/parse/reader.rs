@@ -216,7 +216,7 @@ impl<'t> Reader<'t> {
     fn give_up(&mut self, why: &'static str) {
         let before = self.text.get(..self.at).unwrap_or("");
         let start = before.rfind('\n').map_or(0, |end| end + 1);
-        self.found.unclear(&self.text[start..], why);
+        self.found.unread(&self.text[start..], why);
         self.depth = 0;
         self.apart = 0;
         self.pending.clear();

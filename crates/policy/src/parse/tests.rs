@@ -53,6 +53,7 @@ fn command(simple: &Simple) -> String {
             parts.push(from);
         }
         InputSource::Text(text) => parts.push(format!("from text {}", word(text))),
+        InputSource::Several => parts.push("from several".to_owned()),
         InputSource::File(file) => parts.push(format!("from file {}", word(file))),
     }
     if simple.calls_function {

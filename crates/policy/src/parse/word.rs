@@ -120,7 +120,12 @@ impl Reader<'_> {
         self.depth = depth;
         builder.flush();
         if builder.parts.iter().any(|part| matches!(part, Part::Brace(_))) {
-            return Ok(brace::expand(builder.parts, builder.quoted, &mut self.found.braced));
+            let braced = &mut self.found.braced;
+            let words = brace::expand(&builder.parts, builder.quoted, braced);
+            return Ok(words.unwrap_or_else(|| {
+                self.found.unread(self.text, "braces make words that could not be listed");
+                vec![ShellWord { pieces: vec![WordPiece::Unknown { splits: true }] }]
+            }));
         }
         Ok(vec![builder.into_word()])
     }

@@ -38,6 +38,13 @@ impl Whole {
     /// Why, for people: what the rule says, else why the part is of its kind.
     pub(crate) fn reason(&self, parts: &[PartVerdict], context: &Context) -> Cow<'static, str> {
         let own = self.rule.reason.clone();
+        let unread = self.part.and_then(|part| parts.get(part)).filter(|part| part.judged.unread);
+        if let Some(why) = unread.and_then(|part| part.judged.reasons.first()) {
+            return match self.rule.layer {
+                PolicyLayer::BuiltIn => format!("{}, so it may do anything", why.why).into(),
+                _ => format!("{}, so it may be what `{}` is about", why.why, self.rule.name).into(),
+            };
+        }
         if let Some(own) = own.clone().filter(|_| self.rule.layer != PolicyLayer::BuiltIn) {
             return own;
         }

@@ -87,6 +87,7 @@ fn row(name: &str, decision: PolicyDecision, reason: &'static str) -> Row {
         name: name.to_owned(),
         file: None,
         reason: Some(Cow::Borrowed(reason)),
+        is_default: false,
     };
     Row { decision, rule: Arc::new(rule) }
 }

@@ -83,7 +83,7 @@ impl Examples {
 fn context(rule: &Rule) -> Context {
     Context {
         workspace: PathBuf::from("/workspace"),
-        cwd: PathBuf::from("/workspace"),
+        cwd: PathBuf::from(rule.cwd.as_deref().unwrap_or("/workspace")),
         home: Some(PathBuf::from("/users/me")),
         network: rule.network.unwrap_or_default(),
         unconfined: rule.unconfined.unwrap_or_default(),

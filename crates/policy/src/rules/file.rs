@@ -50,6 +50,7 @@ pub(crate) struct RawRule {
     pub(crate) category: Option<Spanned<OneOrMany>>,
     pub(crate) network: Option<Spanned<String>>,
     pub(crate) unconfined: Option<bool>,
+    pub(crate) cwd: Option<Spanned<String>>,
     #[serde(default)]
     pub(crate) matches: Vec<Spanned<String>>,
     #[serde(default)]

@@ -82,6 +82,9 @@ impl LayerRules {
 
     /// What the rules say about a part; nothing where none fits.
     pub(crate) fn say<'a>(&'a self, facts: &Facts<'_>) -> Option<Said<'a>> {
+        if facts.judged.unread {
+            return self.say_of_anything(facts);
+        }
         let hits = self.hits(facts);
         let mut said: Option<Said<'a>> = None;
         self.candidates(facts, &hits, |index| {
@@ -98,6 +101,15 @@ impl LayerRules {
             });
         });
         said
+    }
+
+    /// What the rules say about a part that may be anything: all that stop something stop it, and none allows it.
+    fn say_of_anything<'a>(&'a self, facts: &Facts<'_>) -> Option<Said<'a>> {
+        let fitting = self.rules.iter().filter(|rule| rule.is_for(facts.context));
+        let rules = fitting.map(|rule| Opinion { decision: rule.decision, rule: &rule.info });
+        let stopping = rules.chain(self.defaults.iter()).filter(|said| !said.decision.runs());
+        let strictest = stopping.reduce(Opinion::stricter)?;
+        Some(Said { strictest, uncovered: None })
     }
 
     /// Whether one rule fits a part.
@@ -165,8 +177,8 @@ impl LayerRules {
         let others = (rule.globs.is_empty() || hits.words.contains(&index))
             && (rule.paths.is_empty() || self.touches(index, facts, hits).next().is_some())
             && rule.categories.is_none_or(|named| named.any_of(facts.categories))
-            && rule.network.is_none_or(|network| network == facts.context.network)
-            && rule.unconfined.is_none_or(|unconfined| unconfined == facts.context.unconfined);
+            && rule.is_for(facts.context)
+            && rule.is_in(facts.judged.directory.as_deref());
         if !others {
             return None;
         }

@@ -121,6 +121,7 @@ impl<'a> Draft<'a> {
                 name: format!("defaults.{category}"),
                 file: Some(Arc::clone(reader.file)),
                 reason: None,
+                is_default: true,
             };
             self.defaults.set(category, decision, rule);
         }

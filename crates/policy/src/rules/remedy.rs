@@ -5,6 +5,7 @@ use offshoot_vocabulary::{CommandPart, PathAccess, PolicyLayer};
 use crate::category::Categories;
 use crate::context::Context;
 use crate::judged::Judged;
+use crate::parse::parse_text;
 use crate::rules::built_in::{built_in, effective};
 use crate::rules::facts::{Facts, is_system_program, name};
 use crate::script::ShellWord;
@@ -14,6 +15,9 @@ use crate::verdict::rule_info::RuleInfo;
 
 /// A longer beginning of a command is not looked at: the rule names all of it.
 const LONGEST: usize = 12;
+
+/// Wrappers that run a text and bring nothing of their own.
+const SHELLS: [&str; 3] = ["sh -c", "bash -c", "dash -c"];
 
 /// Judges a program with its arguments.
 pub(crate) type JudgeWords<'a> = &'a dyn Fn(&[ShellWord], &Context) -> Vec<Judged>;
@@ -29,9 +33,9 @@ pub(crate) fn remedy(
     let mut rules: Vec<Allowing> = Vec::new();
     for part in parts.iter().filter(|part| !part.decision.runs()) {
         // A default of the user's own layer holds for what no rule of that layer names.
-        let by_default = part.rule.layer == PolicyLayer::User && !is_taken(&part.rule.name);
+        let by_default = part.rule.layer == PolicyLayer::User && part.rule.is_default;
         if part.rule.layer != PolicyLayer::BuiltIn && !by_default {
-            return Remedy { rule: None, advice: why_it_stays(&part.rule) };
+            return Remedy::none(why_it_stays(&part.rule));
         }
         match allowing(part, context, judge) {
             Ok(rule) if rules.iter().any(|other| other.matcher == rule.matcher) => {}
@@ -40,7 +44,7 @@ pub(crate) fn remedy(
                 rule.name = unused(&rule.name, is_used);
                 rules.push(rule);
             }
-            Err(advice) => return Remedy { rule: None, advice },
+            Err(advice) => return Remedy::none(advice),
         }
     }
     let advice = match rules.len() {
@@ -48,7 +52,56 @@ pub(crate) fn remedy(
         _ => "rules in the user's file would allow it",
     };
     let rules: Vec<String> = rules.iter().map(Allowing::to_toml).collect();
-    Remedy { rule: Some(rules.join("\n")), advice: advice.to_owned() }
+    Remedy { rule: Some(rules.join("\n")), exact: None, advice: advice.to_owned() }
+}
+
+/// A rule that allows one command and nothing else, in the directory and with the network that it has. There is none where the same
+/// words may do something else: with other variables, another input or another way to run them.
+pub(crate) fn exact(
+    alone: &[ShellWord],
+    judged: &Judged,
+    context: &Context,
+    is_taken: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let is_plain = judged.part == CommandPart::Program
+        && judged.wrapped.is_read_only()
+        && !judged.runs_input
+        && context.environment.is_empty();
+    let directory = judged.directory.as_deref().filter(|_| is_plain)?;
+    if !is_run_by(alone, judged) {
+        return None;
+    }
+    let words: Option<Vec<_>> = Facts::new(judged, context).words_from(0).collect();
+    let words = words?;
+    // Rules see no difference between the home and a file that is called `~`.
+    if words.iter().any(|word| word.starts_with('~')) {
+        return None;
+    }
+    let shown: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let quoted: Vec<String> = shown.iter().map(|word| quote(word)).collect();
+    let (directory, network) = (quote(directory), quote(context.network.as_str()));
+    let mut matcher = format!(
+        "prefix = [{}]\nexact = true\ncwd = {directory}\nnetwork = {network}\n",
+        quoted.join(", ")
+    );
+    if context.unconfined {
+        matcher.push_str("unconfined = true\n");
+    }
+    let name = unused(&rule_name(&shown), is_taken);
+    Some(Allowing { name, matcher }.to_toml())
+}
+
+/// Whether the words of a request are those of the program that was judged, or give a shell a text of just these.
+fn is_run_by(alone: &[ShellWord], judged: &Judged) -> bool {
+    let is_text = |word: &ShellWord| {
+        let text = word.literal().unwrap_or_default();
+        parse_text(text.as_bytes()).alone() == Some(&judged.words)
+    };
+    match judged.wrappers.as_slice() {
+        [] => alone == judged.words,
+        [wrapper] if SHELLS.contains(&wrapper.as_str()) => alone.iter().any(is_text),
+        _ => false,
+    }
 }
 
 /// A rule that lets something run.

@@ -1,12 +1,14 @@
 //! One rule, checked and ready to be compared with commands.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_vocabulary::{EffectCategory, Network, PathAccess, PolicyDecision, PolicyLayer, Word};
 use toml::Spanned;
 
 use crate::category::Categories;
+use crate::context::Context;
 use crate::error::Problem;
 use crate::rules::file::{OneOrMany, RawRule, Source};
 use crate::verdict::rule_info::RuleInfo;
@@ -30,6 +32,8 @@ pub(crate) struct Rule {
     pub(crate) network: Option<Network>,
     /// Whether the command runs without walls; none for either.
     pub(crate) unconfined: Option<bool>,
+    /// The directory where a program runs; none for any.
+    pub(crate) cwd: Option<String>,
 }
 
 /// Categories that a rule names, read-only among them.
@@ -93,12 +97,13 @@ impl RuleReader<'_> {
             categories: raw.category.as_ref().map(|named| self.categories(named)).transpose()?,
             network: raw.network.as_ref().map(|network| self.network(network)).transpose()?,
             unconfined: raw.unconfined,
+            cwd: raw.cwd.as_ref().map(|cwd| self.cwd(cwd)).transpose()?,
         };
         if rule.has_matcher() {
             return Ok(rule);
         }
         let message = format!("the rule `{}` fits nothing: it has no matcher", name.get_ref());
-        let hint = "write `prefix`, `glob`, `path`, `category`, `network` or `unconfined`";
+        let hint = "write `prefix`, `glob`, `path`, `category`, `network`, `unconfined` or `cwd`";
         Err(self.source.problem(Some(span), message, Some(hint.to_owned())))
     }
 
@@ -108,6 +113,7 @@ impl RuleReader<'_> {
             name: name.to_owned(),
             file: Some(Arc::clone(self.file)),
             reason: raw.reason.clone().map(Cow::Owned),
+            is_default: false,
         })
     }
 
@@ -208,6 +214,14 @@ impl RuleReader<'_> {
         Ok(categories)
     }
 
+    fn cwd(&self, cwd: &Spanned<String>) -> Result<String, Problem> {
+        if cwd.get_ref().starts_with('/') {
+            return Ok(cwd.get_ref().clone());
+        }
+        let message = format!("`{}` is no absolute path", cwd.get_ref());
+        Err(self.wrong(cwd, message, "write the directory from `/` on"))
+    }
+
     fn network(&self, word: &Spanned<String>) -> Result<Network, Problem> {
         word.get_ref().parse().map_err(|_| self.unknown(word, "network", &Network::names()))
     }
@@ -233,6 +247,22 @@ impl Rule {
             || self.categories.is_some()
             || self.network.is_some()
             || self.unconfined.is_some()
+            || self.cwd.is_some()
+    }
+
+    /// Whether it is about commands in these surroundings.
+    pub(crate) fn is_for(&self, context: &Context) -> bool {
+        self.network.is_none_or(|network| network == context.network)
+            && self.unconfined.is_none_or(|unconfined| unconfined == context.unconfined)
+    }
+
+    /// Whether it is about programs in this directory. One that is not known may be any: a rule that stops fits it.
+    pub(crate) fn is_in(&self, directory: Option<&str>) -> bool {
+        match (&self.cwd, directory) {
+            (None, _) => true,
+            (Some(cwd), Some(directory)) => Path::new(cwd) == Path::new(directory),
+            (Some(_), None) => !self.decision.runs(),
+        }
     }
 
     /// Whether it says which program it is about.

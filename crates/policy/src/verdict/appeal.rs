@@ -21,14 +21,21 @@ pub(crate) struct Appeal {
     pub(crate) context: Context,
     /// A rule about the whole that keeps it from running, whatever is said about its parts.
     pub(crate) stopped_by: Option<Arc<RuleInfo>>,
+    /// The words of the request, where it is one command and nothing else.
+    pub(crate) alone: Option<Vec<ShellWord>>,
 }
 
 impl Appeal {
     /// What would have let these parts run.
     pub(crate) fn remedy(&self, parts: &[PartVerdict]) -> Remedy {
         match &self.stopped_by {
-            Some(rule) => Remedy { rule: None, advice: why_it_stays(rule) },
-            None => self.rules.remedy(parts, &self.context, &self.judge),
+            Some(rule) => Remedy::none(why_it_stays(rule)),
+            None => {
+                let remedy = self.rules.remedy(parts, &self.context, &self.judge);
+                let alone = self.alone.as_deref().filter(|_| remedy.rule.is_some());
+                let exact = alone.and_then(|words| self.rules.exact(words, parts, &self.context));
+                Remedy { exact, ..remedy }
+            }
         }
     }
 }

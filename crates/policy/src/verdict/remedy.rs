@@ -5,8 +5,17 @@
 pub struct Remedy {
     /// The smallest rules that would have allowed it, as TOML for the user's file; none where no rule of the user can.
     pub rule: Option<String>,
+    /// The rule that allows this command alone, in the directory and with the network that it has; none where no rule says just that.
+    pub exact: Option<String>,
     /// Where they belong, or why there are none.
     pub advice: String,
+}
+
+impl Remedy {
+    /// No rule helps; what to do.
+    pub fn none(advice: impl Into<String>) -> Self {
+        Self { rule: None, exact: None, advice: advice.into() }
+    }
 }
 
 /// What a file of rules begins with.

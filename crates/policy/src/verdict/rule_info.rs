@@ -15,4 +15,6 @@ pub struct RuleInfo {
     pub file: Option<Arc<str>>,
     /// Its reason, where it gives one.
     pub reason: Option<Cow<'static, str>>,
+    /// It is a default, which decides by category about what no rule of its layer names.
+    pub is_default: bool,
 }

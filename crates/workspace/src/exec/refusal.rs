@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use offshoot_policy::{Judged, Remedy, Verdict};
+use offshoot_policy::{Judged, Remedy, RuleInfo, Verdict};
 use offshoot_protocol::{
     EffectCategory, ErrorBody, ExecState, ExitCode, Hint, PolicyDecision, PolicyLayer,
 };
@@ -113,7 +113,7 @@ fn pending_error(verdict: &Verdict, result: &ExecutionResult) -> ErrorBody {
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.
 pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
     if let Some(futile) = futility(verdict) {
-        return Some(Remedy { rule: None, advice: futile.advice().to_owned() });
+        return Some(Remedy::none(futile.advice()));
     }
     verdict.remedy()
 }
@@ -134,9 +134,14 @@ fn unkept(verdict: &Verdict, why: &str) -> ErrorBody {
 fn futility(verdict: &Verdict) -> Option<Futile> {
     let stopped = verdict.parts.iter().filter(|part| !part.decision.runs());
     let futile: Option<Vec<Futile>> = stopped
-        .map(|part| Futile::of(&part.judged).filter(|_| part.rule.layer == PolicyLayer::BuiltIn))
+        .map(|part| Futile::of(&part.judged).filter(|_| is_general(&part.rule)))
         .collect();
     futile.and_then(|all| all.into_iter().max())
+}
+
+/// Whether it was stopped by what holds for all commands of its kind, and not by a rule that somebody wrote for it.
+fn is_general(rule: &RuleInfo) -> bool {
+    rule.layer == PolicyLayer::BuiltIn || rule.is_default
 }
 
 /// Why a command is of no use, whatever rules say; the worse comes last.

@@ -106,7 +106,7 @@ fn judged_text(judged: &Judged) -> String {
 fn remedy(remedy: Remedy, suggested: Option<Remedy>) -> RemedyDoc {
     let advice = suggested.map_or(remedy.advice, |suggested| suggested.advice);
     let header = remedy.rule.as_ref().map(|_| FILE_HEADER.to_owned());
-    RemedyDoc { rule: remedy.rule, header, advice }
+    RemedyDoc { rule: remedy.rule, exact: remedy.exact, header, advice }
 }
 
 fn categories(categories: Categories) -> Vec<EffectCategory> {

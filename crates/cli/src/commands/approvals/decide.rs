@@ -121,11 +121,13 @@ pub(super) fn agreed_rule(
     vault: &Vault,
     approval: &Approval,
 ) -> Result<String> {
-    let rule = context.engine.smallest_rule(vault, &approval.id)?;
+    let rule = context.engine.exact_rule(vault, &approval.id)?;
     let Some(rule) = rule else {
-        let message = format!("no rule of yours can allow {}", render::line(&approval.command));
-        return Err(CliError::new(ExitCode::Conflict, message)
-            .hint("approve it once, without --always: nothing was changed"));
+        let command = render::line(&approval.command);
+        let message = format!("no rule allows just {command} and nothing else");
+        return Err(CliError::new(ExitCode::Conflict, message).hint(
+            "nothing was changed: approve it once, or with --session, or write a rule for it yourself (`offshoot policy edit`)",
+        ));
     };
     let file = context.engine.user_rule_file();
     output::eprint(&format!("{}\n", paint(DIM, "this rule lets it run from now on:")));
