@@ -1,20 +1,22 @@
 //! The audit log: verifying a long one, and what it adds to a command.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use offshoot_vault::{Actor, AuditVerifier, ImportOptions, Vault, VaultOptions, VaultRegistry};
-use serde_json::json;
+use offshoot_engine::{Offshoot, Options, Workspace};
+use offshoot_vault::{
+    Actor, AuditVerifier, ImportOptions, Vault, VaultOptions, VaultRegistry, measured,
+};
 
 use crate::Result;
 use crate::bench::Bench;
+use crate::contest::Contest;
 use crate::report::{Goal, Report, Unit};
-use crate::run::timed;
 
 pub(super) const NAME: &str = "audit";
 
 pub(super) fn run(bench: &Bench) -> Result<Report> {
     let events = bench.options.scaled(2_000, 1_000_000);
-    let listed = bench.options.scaled(1_000, 100_000);
     let vault = empty_vault(bench)?;
     for number in 0..events {
         started(&vault, number)?;
@@ -28,17 +30,11 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
         verified.push(took * 1e6 / report.events as f64);
         rates.push(report.events as f64 / took);
     }
-    let (starts, execs) = beside_exec(bench, &vault)?;
-    let shares = starts.iter().zip(&execs).map(|(start, exec)| start * 100.0 / exec).collect();
-    let lists = (0..pairs).map(|_| list(&vault, listed)).collect::<Result<Vec<f64>>>()?;
     let about = format!("a log of {events} events, and what it adds to a command");
     let mut report = Report::new(NAME, about);
     report.add("events verified", Unit::Rate, rates);
     report.add_with_goal("verify a million events", Unit::Time, verified, Goal::AtMost(1.0));
-    report.add("exec true", Unit::Time, execs);
-    report.add("record that it starts, signed", Unit::Time, starts);
-    report.add_with_goal("that / exec true", Unit::Percent, shares, Goal::Below(5.0));
-    report.add(format!("record {listed} changed files"), Unit::Time, lists);
+    beside_exec(bench, &mut report)?;
     Ok(report)
 }
 
@@ -51,9 +47,8 @@ fn actor() -> Actor {
     Actor { agent: Some("agent".to_owned()), ..Actor::user("bench") }
 }
 
-/// Records what is recorded before a command starts; gives how long it took.
-fn started(vault: &Vault, number: usize) -> Result<Duration> {
-    let began = Instant::now();
+/// Records what is recorded before a command starts.
+fn started(vault: &Vault, number: usize) -> Result<()> {
     vault.announce("exec_started", &actor(), |tx| {
         tx.summary(format!("start make target-{number} in fix"));
         tx.detail("exec", vault.id());
@@ -66,35 +61,66 @@ fn started(vault: &Vault, number: usize) -> Result<Duration> {
         tx.detail("profile", "workspace");
         Ok(())
     })?;
-    Ok(began.elapsed())
+    Ok(())
 }
 
-/// Times of recorded starts, and of whole commands in between.
-fn beside_exec(bench: &Bench, vault: &Vault) -> Result<(Vec<f64>, Vec<f64>)> {
+/// What the log adds to commands: the same command with and without it, in this process, in turns. Both run in workspaces of their
+/// own that are made before, so that each finds the same.
+fn beside_exec(bench: &Bench, report: &mut Report) -> Result<()> {
     let tree = bench.tree(bench.options.scaled(20, 200))?;
-    let home = bench.vault_of(&tree)?;
-    bench.prepare(&home, &tree, &["workspace", "create", "fix"])?;
-    let (mut starts, mut execs) = (Vec::new(), Vec::new());
-    for number in 0..bench.options.pairs() {
-        let mut exec = bench.offshoot(&home, &tree, &["exec", "-q", "-w", "fix", "--", "true"]);
-        execs.push(timed(&mut exec)?.as_secs_f64());
-        starts.push(started(vault, number)?.as_secs_f64());
+    let home = bench.fresh("home");
+    bench.prepare(&home, &tree, &["init"])?;
+    let path = std::env::var_os("PATH").map(|path| ("PATH".into(), path));
+    let mut environment: Vec<_> = path.into_iter().collect();
+    environment.push(("HOME".into(), bench.dir().into()));
+    let mut options = Options::new(environment).registry(&home);
+    // What is tidied after one command would be a part of the next.
+    options.overrides = ["compact.auto=false", "gc.auto=false"].map(str::to_owned).into();
+    let project = Offshoot::open(options)?.project(&tree)?;
+    let number = Cell::new(0);
+    for files in [0, bench.options.scaled(10, 100), bench.options.scaled(100, 100_000)] {
+        let run = |logged: bool| -> Result<Duration> {
+            number.set(number.get() + 1);
+            let name = format!("w{}", number.get());
+            bench.prepare(&home, &tree, &["workspace", "create", &name, "--from", "head"])?;
+            let workspace = project.workspace(&name)?;
+            measured::leave_out_events(!logged);
+            let took = exec(&workspace, files);
+            measured::leave_out_events(false);
+            took
+        };
+        let mut contest = Contest::default();
+        let with = contest.add(|_| run(true));
+        let without = contest.add(|_| run(false));
+        let outcome = contest.run(if files > 10_000 { 3 } else { bench.options.pairs() })?;
+        let label = match files {
+            0 => "exec true".to_owned(),
+            files => format!("exec that makes {files} files"),
+        };
+        report.add(format!("{label}, recorded"), Unit::Time, outcome.seconds(with));
+        report.add(format!("{label}, without a record"), Unit::Time, outcome.seconds(without));
+        let ratios = outcome.ratio(with, without);
+        let shares = ratios.into_iter().map(|ratio| (ratio - 1.0) * 100.0).collect();
+        report.add_with_goal(
+            format!("{label}: what the log adds"),
+            Unit::Percent,
+            shares,
+            Goal::Below(5.0),
+        );
     }
-    Ok((starts, execs))
+    Ok(())
 }
 
-/// Records a list of changed files, as a command that made them does.
-fn list(vault: &Vault, count: usize) -> Result<f64> {
-    let side = json!({ "size": 1024, "checksum": "0".repeat(64) });
-    let file = |number: usize| {
-        let path = format!("/some/directory/of-the-project/file-{number}.rs");
-        json!({ "path": path, "kind": "modified", "before": side, "after": side })
-    };
-    let files: Vec<_> = (0..count).map(file).collect();
+/// How long a command takes that makes so many files, each of its own content.
+fn exec(workspace: &Workspace, files: usize) -> Result<Duration> {
+    let make = format!("mkdir made && cd made && seq {files} | split -l 1 -a 6 -d - f");
+    let command: &[&str] = if files == 0 { &["true"] } else { &["sh", "-c", &make] };
     let began = Instant::now();
-    vault.record_event("exec", &actor(), |tx| {
-        tx.detail("files", json!({ "count": count, "changed": &files }));
-        Ok(())
-    })?;
-    Ok(began.elapsed().as_secs_f64())
+    let ended = workspace.exec(command.iter().copied())?.wait();
+    let took = began.elapsed();
+    workspace.project().wait_idle();
+    match ended.is_success() {
+        true => Ok(took),
+        false => Err(format!("{ended:?}").into()),
+    }
 }

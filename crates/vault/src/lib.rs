@@ -28,6 +28,7 @@ mod layer;
 mod links;
 mod lock;
 mod materialize;
+pub mod measured;
 mod merge;
 mod name;
 mod operation;

@@ -115,6 +115,7 @@ impl Classifier<'_> {
                 let why = "runs code in its input that could not be followed";
                 work.draft.add(EffectCategory::Mutating, why);
                 work.draft.add(EffectCategory::HostEscapeRisk, why);
+                work.draft.unread = true;
             }
             InputSource::File(file) => {
                 let why = format!("runs the code in {}", file.display());

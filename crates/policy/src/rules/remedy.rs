@@ -147,6 +147,7 @@ fn allowing(
 ) -> Result<Allowing, String> {
     let judged = &part.judged;
     let mut rule = match judged.part {
+        _ if judged.unread => Err(no_rule("what was not read")),
         CommandPart::Program => program(judged, context, judge),
         CommandPart::Redirection => match judged.paths.as_slice() {
             [touched] => Ok(path(touched.access, &touched.path)),

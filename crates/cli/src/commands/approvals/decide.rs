@@ -126,7 +126,7 @@ pub(super) fn agreed_rule(
         let command = render::line(&approval.command);
         let message = format!("no rule allows just {command} and nothing else");
         return Err(CliError::new(ExitCode::Conflict, message).hint(
-            "nothing was changed: approve it once, or with --session, or write a rule for it yourself (`offshoot policy edit`)",
+            "nothing was changed: approve it once, or with --session, or write a wider rule yourself (`offshoot policy explain` proposes one)",
         ));
     };
     let file = context.engine.user_rule_file();
@@ -216,7 +216,10 @@ pub(crate) fn ask(
                 return Ok(true);
             }
             "always" => {
-                let rule = agreed_rule(true, context, vault, approval)?;
+                let Ok(rule) = agreed_rule(true, context, vault, approval) else {
+                    output::eprint("No rule allows just this command and nothing else.\n");
+                    continue;
+                };
                 service.approve(approval, &how(ApprovalScope::Always))?;
                 context.engine.add_user_rule(&rule)?;
                 return Ok(true);
