@@ -41,6 +41,11 @@ impl Verdict {
         self.categories.worst()
     }
 
+    /// Whether there are walls around it; true of what runs anyway.
+    pub fn is_confined(&self) -> bool {
+        self.appeal.as_ref().is_none_or(|appeal| !appeal.context.unconfined)
+    }
+
     /// What would have let it run; only where it does not. It is found out now: that takes longer than it took to decide.
     pub fn remedy(&self) -> Option<Remedy> {
         self.appeal.as_ref().map(|appeal| appeal.remedy(&self.parts))

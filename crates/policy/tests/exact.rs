@@ -178,7 +178,8 @@ fn a_directory_has_to_be_named_whole() {
     let error = load("sub").expect_err("it is no absolute path").to_string();
     assert!(error.contains("`sub` is no absolute path"), "{error}");
     let policy = load("/srv/work/sub").expect("the rule is right");
-    let denies = |text: &str| !policy.decide(&parse_text(text.as_bytes()), &context()).decision.runs();
+    let denies =
+        |text: &str| !policy.decide(&parse_text(text.as_bytes()), &context()).decision.runs();
     assert!(!denies("make") && denies("cd sub && make") && !denies("cd sub2 && make"));
     // Nobody knows where that is.
     assert!(denies("cd $x && make"));

@@ -36,9 +36,8 @@ fn hiding(command: &str) -> Vec<(&'static str, String)> {
     let shells = format!("{opening}{command}\n{closing}");
     let wrapped = format!("{}{command}", "env ".repeat(40));
     let many: Vec<String> = (0..200).map(|number| format!("w{number}")).collect();
-    let nest = |open: &str, close: &str| {
-        format!("{}{command}{}", open.repeat(70), close.repeat(70))
-    };
+    let nest =
+        |open: &str, close: &str| format!("{}{command}{}", open.repeat(70), close.repeat(70));
     let functions: String = (0..70).map(|number| format!("f{number}() {{ :; }}; ")).collect();
     vec![
         ("length", format!("{}\n{command}", "# padding\n".repeat(7_000))),

@@ -134,14 +134,14 @@ fn unkept(verdict: &Verdict, why: &str) -> ErrorBody {
 fn futility(verdict: &Verdict) -> Option<Futile> {
     let stopped = verdict.parts.iter().filter(|part| !part.decision.runs());
     let futile: Option<Vec<Futile>> = stopped
-        .map(|part| Futile::of(&part.judged).filter(|_| is_general(&part.rule)))
+        .map(|part| Futile::of(&part.judged).filter(|_| is_general(&part.rule, verdict)))
         .collect();
     futile.and_then(|all| all.into_iter().max())
 }
 
 /// Whether it was stopped by what holds for all commands of its kind, and not by a rule that somebody wrote for it.
-fn is_general(rule: &RuleInfo) -> bool {
-    rule.layer == PolicyLayer::BuiltIn || rule.is_default
+fn is_general(rule: &RuleInfo, verdict: &Verdict) -> bool {
+    rule.layer == PolicyLayer::BuiltIn || (rule.is_default && verdict.is_confined())
 }
 
 /// Why a command is of no use, whatever rules say; the worse comes last.

@@ -123,7 +123,7 @@ fn for_a_session() {
 }
 
 #[test]
-fn always_adds_the_smallest_rule() {
+fn always_adds_a_rule_for_this_command_alone() {
     let place = project();
     let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
     let rules = place.path().join(".config/offshoot/policy.toml");
@@ -138,7 +138,82 @@ fn always_adds_the_smallest_rule() {
     assert!(now.starts_with(ASKS) && now.contains("prefix = [\"rm\", \"a\"]"), "{now}");
     place.ok(["undo", "-w", "fix"]);
     exec(&place, 0, &["-w", "fix"], &["rm", "a"]);
-    exec(&place, 123, &["-w", "fix"], &["rm", "b"]);
+    place.ok(["undo", "-w", "fix"]);
+    for other in [&["rm", "b"][..], &["rm", "a", "b"], &["rm", "-r", "a"], &["rm", "sub/a"]] {
+        exec(&place, 123, &["-w", "fix"], other);
+    }
+    exec(&place, 123, &["-w", "fix", "--cwd", "sub"], &["rm", "a"]);
+    exec(&place, 123, &["-w", "fix", "--net", "host"], &["rm", "a"]);
+    for text in ["rm a; rm -rf sub", "cd sub && rm a"] {
+        exec(&place, 123, &["-w", "fix"], &["sh", "-c", text]);
+    }
+}
+
+/// What no rule says exactly gets none.
+#[test]
+fn always_is_refused_where_a_rule_would_allow_more() {
+    let place = project();
+    let rules = place.path().join(".config/offshoot/policy.toml");
+    for (options, command) in [
+        (&[][..], &["sh", "-c", "rm a; rm b"][..]),
+        (&[], &["sh", "-c", "rm *"]),
+        (&[], &["timeout", "5", "rm", "a"]),
+        (&["-e", "TARGET=prod"], &["rm", "a"]),
+    ] {
+        let id = asked(&place, &[&["-w", "fix"], options].concat(), command);
+        let refused = place.json_error(&["approvals", "approve", &id, "--always", "--yes"], 4);
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains("and nothing else"), "{refused}");
+        assert!(refused["hint"].as_str().unwrap().contains("--session"), "{refused}");
+        assert_eq!(fs::read_to_string(&rules).unwrap(), ASKS);
+        assert_eq!(approval(&place, &id)["state"], "pending");
+    }
+}
+
+/// Approvers that the user's own file names are those who decide.
+#[test]
+fn approvers_of_the_users_file_decide() {
+    let place = project();
+    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let file = place.path().join(".config/offshoot/config.toml");
+    let name = |who: &str| fs::write(&file, format!("[approvals]\napprovers = {who:?}\n")).unwrap();
+    name("nobody-of-this-name");
+    for decide in [&["approvals", "approve", &id][..], &["approvals", "deny", &id]] {
+        let refused = place.json_error(decide, 122);
+        assert!(refused["message"].as_str().unwrap().contains("nobody-of-this-name"), "{refused}");
+    }
+    assert_eq!(approval(&place, &id)["state"], "pending");
+    let own = Command::new("id").arg("-un").output().unwrap().stdout;
+    name(&format!("nobody-of-this-name, {}", String::from_utf8(own).unwrap().trim()));
+    place.ok(["approvals", "approve", &id]);
+    assert_eq!(cat(&place, "fix", "/a"), None);
+}
+
+/// What was decided long ago is forgotten, and what waits is not.
+#[test]
+fn gc_forgets_what_was_decided() {
+    let place = project();
+    let short = ["-c", "approvals.expire=1s", "-w", "fix"];
+    let denied = asked(&place, &short, &["rm", "a"]);
+    place.ok(["approvals", "deny", &denied]);
+    let recent = asked(&place, &["-w", "fix"], &["rm", "b"]);
+    place.ok(["approvals", "deny", &recent]);
+    let waits = asked(&place, &["-w", "fix"], &["rm", "c"]);
+    let known = || {
+        let all = place.json(&["approvals", "list", "--all"])["approvals"].clone();
+        let id = |one: &Value| one["id"].as_str().unwrap().to_owned();
+        all.as_array().unwrap().iter().map(id).collect::<Vec<_>>()
+    };
+    std::thread::sleep(Duration::from_millis(1500));
+    place.ok(["gc"]);
+    assert_eq!(known().len(), 3, "it is not old enough");
+    place.ok(["gc", "--keep-operations", "0", "--keep-age", "0s"]);
+    let left = known();
+    assert!(!left.contains(&denied) && left.contains(&recent) && left.contains(&waits), "{left:?}");
+    let log = place.ok(["audit", "log", "--json", "--kind", "deny"]);
+    assert!(log.contains(&denied), "{log}");
+    place.ok(["approvals", "approve", &waits]);
+    assert_eq!(cat(&place, "fix", "/c"), None);
 }
 
 #[test]

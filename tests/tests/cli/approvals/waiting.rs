@@ -218,4 +218,43 @@ fn what_is_denied_or_of_no_use_does_not_wait() {
     assert_eq!(refused["result"]["state"], "denied", "{refused}");
     assert_eq!(refused["result"]["approval"], Value::Null);
     assert_eq!(pending(&place), 0);
+    // Nor does what is of no use where the user wants to be asked about all of its kind.
+    for kind in ["destructive", "mutating", "host_escape_risk"] {
+        set_rules(&place, &format!("version = 1\n[defaults]\n{kind} = \"require_approval\"\n"));
+        let refused = exec(&place, 122, &[], &["sudo", "rm", "a"]);
+        assert_eq!(refused["result"]["state"], "denied", "{kind} {refused}");
+        let hint = refused["result"]["error"]["hint"].as_str().unwrap_or_default();
+        assert!(hint.contains("run it yourself, outside of Offshoot"), "{kind} {refused}");
+        assert_eq!(pending(&place), 0, "{kind}");
+    }
+}
+
+/// Whoever approved saw a workspace; what another command made of it since, nobody has seen.
+#[needs("curl")]
+#[test]
+fn a_grant_is_void_when_the_workspace_moved_after_it() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let (port, _served) = server(0);
+    let url = url(port);
+    let wait = ["exec", "--json", "--wait-approval=60s", "--net", "host", "-w", "fix", "--"];
+    let remote = ["curl", "-s", "-X", "DELETE", &url];
+    let (child, id) = waiting(&place, &[&wait[..], &remote].concat());
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    };
+    signal("-STOP");
+    place.ok(["approvals", "approve", &id]);
+    assert_eq!(approval(&place, &id)["state"], "granted");
+    place.ok(["exec", "-q", "-w", "fix", "--", "touch", "meanwhile"]);
+    signal("-CONT");
+    let ended = document_of(&child.wait_with_output().unwrap());
+    let result = &ended["result"];
+    assert_eq!(
+        (&result["state"], &result["error"]["code"]),
+        (&"failed".into(), &"conflict".into()),
+        "{ended}"
+    );
+    assert!(cat(&place, "fix", "/meanwhile").is_some());
 }
