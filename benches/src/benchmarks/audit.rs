@@ -114,9 +114,9 @@ fn beside_exec(bench: &Bench, report: &mut Report) -> Result<()> {
 /// How long a command takes that makes so many files, each of its own content.
 fn exec(workspace: &Workspace, files: usize) -> Result<Duration> {
     let make = format!("mkdir made && cd made && seq {files} | split -l 1 -a 6 -d - f");
-    let command: &[&str] = if files == 0 { &["true"] } else { &["sh", "-c", &make] };
+    let command = if files == 0 { vec!["true"] } else { vec!["sh", "-c", &make] };
     let began = Instant::now();
-    let ended = workspace.exec(command.iter().copied())?.wait();
+    let ended = workspace.exec(command)?.wait();
     let took = began.elapsed();
     workspace.project().wait_idle();
     match ended.is_success() {
