@@ -91,7 +91,7 @@ fn unknown_words_are_refused_with_those_that_are_known() {
 fn a_rule_has_a_matcher_that_can_fit() {
     check_problem(
         &with("decision = \"deny\""),
-        "my.toml:2:1: the rule `r` fits nothing: it has no matcher; write `prefix`, `glob`, `path`, `category`, `network` or `unconfined`",
+        "my.toml:2:1: the rule `r` fits nothing: it has no matcher; write `prefix`, `glob`, `path`, `category`, `network`, `unconfined` or `cwd`",
     );
     for empty in
         ["prefix = []", "prefix = [[]]", "glob = \"\"", "glob = []", "path = \"\"", "category = []"]
