@@ -38,13 +38,16 @@ mod side_label;
 mod standing;
 mod suggest;
 mod trusted;
+mod undecided;
 pub mod wire;
 mod words;
 mod workspace;
 mod workspace_lock;
 
 pub use approval::outcome::{AppliedTrial, is_awaited};
-pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
+pub use approval::{
+    ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider, MovedWorkspace,
+};
 pub use audit::{AuditEntry, AuditFilter, AuditService};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
