@@ -117,6 +117,7 @@ fn what_a_trial_left_is_not_an_agents_to_keep() {
 #[test]
 fn an_agent_changes_no_guards() {
     let place = project();
+    place.ok(["workspace", "create", "fix"]);
     for (way, code) in [
         (&["config", "set", "approvals.fallback", "approve"][..], 122),
         (&["config", "unset", "approvals.approvers"], 122),

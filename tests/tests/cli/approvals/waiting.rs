@@ -271,7 +271,7 @@ fn where_and_with_what_is_shown() {
     assert!(text.contains("API_TOKEN (its value is not shown)"), "{text}");
     let shown = place.json(&["approvals", "show", &id]);
     assert!(!shown.to_string().contains("ghp_") && !text.contains("ghp_"), "{shown}");
-    assert_eq!(shown["variables"][0]["value"], "prod", "{shown}");
+    assert_eq!(shown["variables"][1]["value"], "prod", "{shown}");
     // Of what was tried the names are kept.
     let id = asked(&place, &[&["-w", "fix"], &options[..]].concat(), &["rm", "a"]);
     let text = place.ok(["approvals", "show", &id]);
