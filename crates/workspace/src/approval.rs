@@ -9,7 +9,7 @@ use offshoot_store::Id;
 use offshoot_tree::{RootId, diff};
 use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault, Waiter};
 
-use self::outcome::{AppliedTrial, is_awaited};
+use self::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
 use self::record::refuse;
 use crate::error::{Result, ServiceError};
 use crate::exec::summary::is_directory_time;
@@ -45,15 +45,6 @@ pub struct Approving {
     pub scope: ApprovalScope,
     /// The state of the workspace that they looked at, where it has changed since the command was asked for and was not tried.
     pub seen: Option<Id>,
-}
-
-/// How a workspace has changed since something that was not tried was asked for in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MovedWorkspace {
-    /// Where it stands now.
-    pub head: Id,
-    /// How many files are others.
-    pub files: usize,
 }
 
 /// What an approval came to.

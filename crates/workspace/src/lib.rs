@@ -44,10 +44,8 @@ mod words;
 mod workspace;
 mod workspace_lock;
 
-pub use approval::outcome::{AppliedTrial, is_awaited};
-pub use approval::{
-    ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider, MovedWorkspace,
-};
+pub use approval::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
+pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
 pub use audit::{AuditEntry, AuditFilter, AuditService};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,

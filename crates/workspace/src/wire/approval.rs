@@ -11,8 +11,7 @@ use super::change::change;
 use super::history::actor;
 use super::time::time;
 use super::workspace::workspace_name;
-use crate::approval::MovedWorkspace;
-use crate::approval::outcome::{AppliedTrial, is_awaited};
+use crate::approval::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
 use crate::exec::waiting::WaitingRequest;
 
 /// An approval.
