@@ -178,7 +178,7 @@ fn an_export_of_each_older_format_comes_in() {
         let came = elsewhere.import(&exported, &ArchiveOptions::default()).unwrap();
         assert_eq!(Held::of(&came.vault), before, "format {format}");
         in_order(&came.vault);
-        assert_eq!(format_of(&came.vault.dir().join("catalog.db")), 5);
+        assert_eq!(format_of(&came.vault.dir().join("catalog.db")), 6);
         let added = file(&came.vault, b"added");
         let root =
             edit(&came.vault, &before.head, |editor| editor.put(&path("/added"), added).unwrap());
