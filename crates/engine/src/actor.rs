@@ -2,6 +2,29 @@
 
 pub use offshoot_vault::Actor;
 
+use crate::error::Result;
+use crate::offshoot::Offshoot;
+use crate::settings::{self, ProjectRule, Whose};
+
+impl Offshoot {
+    /// Refuses an agent that would set in the user's file what holds more than how things look: what a project may not set freely either.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::settings::Whose;
+    ///
+    /// offshoot.may_set(Whose::User, "approvals.fallback")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn may_set(&self, whose: Whose, key: &str) -> Result<()> {
+        if whose == Whose::User && settings::project_rule(key) != ProjectRule::Free {
+            self.actor().require_person("change this setting of the user")?;
+        }
+        Ok(())
+    }
+}
+
 /// The name of this process's account, or its number where it has none.
 pub(crate) fn own_account() -> String {
     let uid = rustix::process::getuid().as_raw();

@@ -12,7 +12,8 @@ use offshoot_store::Id;
 use offshoot_vault::Vault;
 pub use offshoot_vault::{Approval, ApprovalDecision};
 pub use offshoot_workspace::{
-    AppliedTrial, ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider, is_awaited,
+    AppliedTrial, ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider, MovedWorkspace,
+    is_awaited,
 };
 use offshoot_workspace::{
     ExecService, ExecutionEnvelope, ExecutionObserver, ProxyRuntime, WaitingRequest, wire,
@@ -24,7 +25,7 @@ use crate::exec::explain;
 use crate::offshoot::Offshoot;
 use crate::policy::FILE_HEADER;
 use crate::project::Project;
-use crate::settings::{ApprovalSettings, SettingOrigin};
+use crate::settings::ApprovalSettings;
 
 impl Offshoot {
     /// Lists approvals of a vault and decides about them, by the user's settings.
@@ -45,28 +46,19 @@ impl Offshoot {
         ApprovalService::new(vault, decider, rules)
     }
 
-    /// What the settings say about approvals. An agent does not choose that: of what it was started with, only the user's file counts.
+    /// What the settings say about approvals. An agent does not choose that: of what it was started with, only the user's own file
+    /// counts. Nor does a person choose whether they are among the approvers that this file names.
     pub(crate) fn approval_settings(&self) -> ApprovalSettings {
-        let said = self.config().approvals.clone();
-        if self.actor().agent.is_none() {
-            return said;
+        let (said, own) = (self.config().approvals.clone(), self.own_approvals());
+        if self.actor().agent.is_some() {
+            return own.clone();
         }
-        let (usual, all) = (ApprovalSettings::default(), self.settings().settings());
-        let all = all.unwrap_or_default();
-        let is_users = |key: &str| {
-            let of_user = |origin: &SettingOrigin| matches!(origin, SettingOrigin::UserFile(_));
-            all.iter().any(|setting| setting.key == key && of_user(&setting.origin))
-        };
-        let pick =
-            |key: &str, said: String, usual: String| if is_users(key) { said } else { usual };
-        ApprovalSettings {
-            expire: if is_users("approvals.expire") { said.expire } else { usual.expire },
-            fallback: match is_users("approvals.fallback") {
-                true => said.fallback,
-                false => usual.fallback,
-            },
-            approvers: pick("approvals.approvers", said.approvers, usual.approvers),
-            notify: pick("approvals.notify", said.notify, usual.notify),
+        match own.accounts().is_empty() {
+            true => said,
+            false => {
+                let (approvers, fallback) = (own.approvers.clone(), own.fallback);
+                ApprovalSettings { approvers, fallback, ..said }
+            }
         }
     }
 
@@ -149,6 +141,7 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn add_user_rule(&self, rule: &str) -> Result<PathBuf> {
+        self.actor().require_person("change the user's rules")?;
         let Some(file) = self.user_rule_file() else {
             let message = "there is no file for your own rules";
             return Err(Error::new(ExitCode::Usage, message)
@@ -217,7 +210,7 @@ impl Project {
         let (engine, vault) = (self.engine(), self.vault());
         let work = engine.approvals(vault).approve(approval, how)?;
         match work {
-            ApprovedWork::Granted(granted) if !is_awaited(&granted) => {
+            ApprovedWork::Granted(granted) => {
                 let place = (vault, self.name());
                 let envelope = engine.run_granted(place, &granted, None, &mut ())?;
                 Ok(Some(wire::envelope(&envelope)))

@@ -14,7 +14,7 @@ use offshoot_vault::{
 use crate::error::{Error, Hint, Result};
 use crate::notice::{Notice, Topic};
 use crate::options::Options;
-use crate::settings::{self, Config, Loaded};
+use crate::settings::{self, ApprovalSettings, Config, Loaded};
 
 /// Everything that is the same for all that a caller does: where vaults are kept, settings, who acts, who is told. Cheap to
 /// clone.
@@ -39,6 +39,8 @@ pub struct Offshoot(Arc<Inner>);
 struct Inner {
     options: Options,
     settings: Loaded,
+    /// What the user's own file says about approvals.
+    own_approvals: ApprovalSettings,
     registry: VaultRegistry,
     actor: Actor,
 }
@@ -72,8 +74,8 @@ impl Offshoot {
             frees_space: options.frees_space,
         };
         let registry = VaultRegistry::new(options.registry_directory()?, vaults);
-        let actor = options.actor();
-        let opened = Self(Arc::new(Inner { options, settings, registry, actor }));
+        let (actor, own_approvals) = (options.actor(), settings::load_own(&sources)?.approvals);
+        let opened = Self(Arc::new(Inner { options, settings, own_approvals, registry, actor }));
         for ignored in opened.settings().ignored() {
             opened.tell(Topic::Settings, ignored.to_string());
         }
@@ -173,6 +175,11 @@ impl Offshoot {
     /// The settings alone.
     pub(crate) fn config(&self) -> &Config {
         &self.0.settings.config
+    }
+
+    /// What the user's own file says about approvals, whatever this was opened with.
+    pub(crate) fn own_approvals(&self) -> &ApprovalSettings {
+        &self.0.own_approvals
     }
 
     /// Tells what people should know.

@@ -68,12 +68,18 @@ impl Offshoot {
 
     /// The files of the user.
     fn user_files(&self) -> Vec<PolicyFile> {
-        let file =
-            |path: PathBuf, required| PolicyFile { layer: PolicyLayer::User, path, required };
-        match self.options().variable(POLICY_VARIABLE) {
-            Some(named) if named == "/dev/null" => Vec::new(),
-            Some(named) => vec![file(PathBuf::from(named), true)],
-            None => self.user_rule_files().into_iter().map(|path| file(path, false)).collect(),
+        let file = |layer, path: PathBuf, required| PolicyFile { layer, path, required };
+        let own = self.user_rule_files().into_iter();
+        let own = own.map(|path| file(PolicyLayer::User, path, false));
+        let named = self.options().variable(POLICY_VARIABLE);
+        let given = named.filter(|named| *named != "/dev/null").map(PathBuf::from);
+        match self.actor().agent {
+            // An agent does not choose the user's rules: what it names can only forbid more.
+            Some(_) => {
+                own.chain(given.map(|path| file(PolicyLayer::Request, path, true))).collect()
+            }
+            None if named.is_none() => own.collect(),
+            None => given.map(|path| file(PolicyLayer::User, path, true)).into_iter().collect(),
         }
     }
 
@@ -88,7 +94,8 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn user_rule_file(&self) -> Option<PathBuf> {
-        let files = self.user_files().into_iter().map(|file| file.path);
+        let files = self.user_files().into_iter().filter(|file| file.layer == PolicyLayer::User);
+        let files = files.map(|file| file.path);
         files.into_iter().find(|path| path.extension().is_some_and(|end| end == "toml"))
     }
 

@@ -47,6 +47,7 @@ fn note(vault: &Vault) -> ExecNote {
         capture: None,
         joined: None,
         shared: false,
+        trial: false,
         layer: None,
     }
 }

@@ -103,6 +103,31 @@ pub struct ApprovalShowDoc {
     /// What the trial would change, as a patch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<Text>,
+    /// The variables that were set for the command beyond the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<ApprovalVariableDoc>,
+    /// How the workspace has changed since a command was asked for that waits before it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<ApprovalMovedDoc>,
+}
+
+/// A variable that was set for a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalVariableDoc {
+    /// Its name.
+    pub name: Text,
+    /// Its value; missing where it seems to be a secret, and for a command that was tried, whose values are not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Text>,
+}
+
+/// A workspace that has changed since a command was asked for in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalMovedDoc {
+    /// Where it stands now: `approvals approve --seen` approves of the command in this state.
+    pub snapshot: String,
+    /// How many files are others.
+    pub files: u64,
 }
 
 /// What came of deciding.

@@ -87,6 +87,12 @@ pub struct AuditVerifyDoc {
     /// The last event that was removed with `audit prune`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pruned: Option<u64>,
+    /// Heads that were given and lie before the first event: what was there was removed, and nothing is left to compare them with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncompared: Vec<u64>,
+    /// What the vault's main line, workspaces and checkpoints are, and the log does not say that they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
     /// What is wrong; none where the log is what was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -96,7 +102,11 @@ impl Kind for AuditVerifyDoc {
     const KIND: &'static str = "audit.verify";
 
     fn exit_code(&self) -> ExitCode {
-        if self.problem.is_none() { ExitCode::Success } else { ExitCode::Damaged }
+        match self.problem.is_none() && self.differences.is_empty() {
+            false => ExitCode::Damaged,
+            true if self.uncompared.is_empty() => ExitCode::Success,
+            true => ExitCode::NotFound,
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Result, VaultError};
+
 /// Who did something: a person, and the agent and session that acted for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
@@ -19,5 +21,13 @@ impl Actor {
     /// A person who acts alone.
     pub fn user(name: impl Into<String>) -> Self {
         Self { user: name.into(), ..Self::default() }
+    }
+
+    /// Refuses an agent. What only a person may do asks here, and says what that is.
+    pub fn require_person(&self, what: &'static str) -> Result<()> {
+        match &self.agent {
+            Some(agent) => Err(VaultError::ForPeople { agent: agent.clone(), what }),
+            None => Ok(()),
+        }
     }
 }

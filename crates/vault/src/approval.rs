@@ -1,6 +1,8 @@
 //! Requests that wait for a person to decide. They are refs, so that what they name is kept, and no part of what can be undone: no undo brings
 //! back a grant that was used.
 
+use std::collections::BTreeMap;
+
 use offshoot_store::{Id, ProcessMark, Reader, RefKey, RefRow};
 use offshoot_vocabulary::{ApprovalScope, ApprovalState};
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,9 @@ pub struct Approval {
     /// The snapshot that a trial left; the one before where it changed nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Id>,
+    /// The states of files (root hashes) of these snapshots: a catalog in which one of them is another is refused.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roots: BTreeMap<Id, String>,
     /// Why it was not tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,

@@ -5,6 +5,7 @@ pub(crate) mod lines;
 pub(crate) mod log;
 pub(crate) mod prune;
 pub(crate) mod signing;
+pub(crate) mod state;
 pub(crate) mod verify;
 
 use offshoot_store::{Hash, Id};
@@ -123,6 +124,21 @@ pub struct PrunedAudit {
     /// The key that signed then; none in a log that nobody signed until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<PublicKey>,
+    /// The keys before it, oldest first, each with its word for the next: whoever trusts one of them can still verify.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<HandedOver>,
+}
+
+/// A key that handed over to the next, in an event that was removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandedOver {
+    /// The key.
+    pub key: PublicKey,
+    /// The event that brought it.
+    pub since: u64,
+    /// Its word for the next.
+    pub succession: Signature,
 }
 
 impl PrunedAudit {

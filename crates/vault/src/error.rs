@@ -41,6 +41,22 @@ pub enum VaultError {
     /// Nobody who may has written this approval.
     #[error("approval {0} was not written by this vault, or before its audit key was replaced")]
     ForgedApproval(String),
+    /// The catalog has other files under a snapshot than when the approval that names it was signed.
+    #[error("snapshot {snapshot} has other files than when approval {approval} was asked for")]
+    SwappedTrial {
+        /// The approval.
+        approval: Id,
+        /// The snapshot.
+        snapshot: Id,
+    },
+    /// An agent tries what only a person may do.
+    #[error("agent {agent} cannot {what}: a person can")]
+    ForPeople {
+        /// The agent.
+        agent: String,
+        /// What it tries.
+        what: &'static str,
+    },
     /// The catalog lost the main line, and nothing in it says what that was.
     #[error("the catalog lost the main line and every record of it; nothing was changed")]
     HeadLost {

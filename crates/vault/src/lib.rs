@@ -51,7 +51,7 @@ pub use audit::key::{NotHex, PublicKey, Signature};
 pub use audit::lines::{LinesError, LinesWriter, verify_lines};
 pub use audit::log::AuditEvent;
 pub use audit::verify::{AuditFlaw, AuditReport, AuditVerifier, SigningKey};
-pub use audit::{AuditHead, FormerKey, KeyChange, PrunedAudit, SignedHead};
+pub use audit::{AuditHead, FormerKey, HandedOver, KeyChange, PrunedAudit, SignedHead};
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};
 pub use check::repair::RepairReport;
 pub use check::{CheckDepth, CheckReport};

@@ -107,6 +107,7 @@ struct HeadState {
     snapshot: Id,
 }
 
+pub(crate) const HEAD: &str = "head";
 pub(crate) const WORKSPACE: &str = "workspace";
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 pub(crate) const BINDING: &str = "binding";
@@ -123,7 +124,7 @@ pub(crate) const OWN: &[u8] = b".offshoot";
 pub(crate) const BOUND: &[u8] = b"bound";
 
 pub(crate) fn head_key() -> RefKey {
-    RefKey { kind: "head".to_owned(), id: "head".to_owned() }
+    RefKey { kind: HEAD.to_owned(), id: HEAD.to_owned() }
 }
 
 pub(crate) fn key(kind: &str, id: &Id) -> RefKey {
@@ -264,7 +265,7 @@ pub(crate) fn reachable_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
 /// The snapshots that commands start from: of the head, and of each workspace and what it was forked from.
 pub(crate) fn working_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
     let mut heads = Vec::new();
-    for kind in ["head", WORKSPACE] {
+    for kind in [HEAD, WORKSPACE] {
         for (key, row) in reader.refs(kind)? {
             heads.extend(snapshots_of(&key, row)?);
         }
@@ -275,7 +276,7 @@ pub(crate) fn working_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
 /// The snapshots that one ref points at.
 pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
     Ok(match key.kind.as_str() {
-        "head" => vec![head_snapshot(&row)?],
+        HEAD => vec![head_snapshot(&row)?],
         WORKSPACE => {
             let state = WorkspaceRecord::from_row(key, row)?.state;
             vec![state.head, state.base]

@@ -18,7 +18,7 @@ use crate::approval::Approval;
 use crate::audit::key::AuditKey;
 use crate::audit::signing::Signing;
 use crate::audit::{AUDIT_KEY, SignedHead, audit_chain};
-use crate::error::Result;
+use crate::error::{Result, VaultError};
 use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::measured;
 use crate::refs::{
@@ -370,19 +370,34 @@ impl<'a, 'b> Transaction<'a, 'b> {
         let key = key(APPROVAL, id);
         let Some(row) = self.writer.get_ref(&key)? else { return Ok(None) };
         let signer = self.signer()?.public();
-        Approval::genuine(&key, &row, &self.signing.vault(), &signer).map(Some)
+        let approval = Approval::genuine(&key, &row, &self.signing.vault(), &signer)?;
+        for (id, root) in self.roots_of(&approval)? {
+            if approval.roots.get(&id).is_some_and(|signed| *signed != root) {
+                return Err(VaultError::SwappedTrial { approval: approval.id, snapshot: id });
+            }
+        }
+        Ok(Some(approval))
     }
 
     /// Makes or changes an approval. It is no part of what can be undone.
     pub fn set_approval(&mut self, approval: &Approval) -> Result<()> {
         let key = key(APPROVAL, &approval.id);
         let signer = self.signer()?;
+        let mut approval = approval.clone();
+        for (id, root) in self.roots_of(&approval)? {
+            approval.roots.entry(id).or_insert(root);
+        }
         let after = Some(approval.row(&self.signing.vault(), &signer));
         self.unlogged.retain(|change| change.key != key);
         let before = self.writer.get_ref(&key)?;
         self.unlogged.push(RefChange { key, before, after });
         self.always = true;
         Ok(())
+    }
+
+    /// The states of files that an approval is about, as the catalog has them.
+    fn roots_of(&self, approval: &Approval) -> Result<BTreeMap<Id, String>> {
+        named_roots(self.writer, approval.base.into_iter().chain(approval.trial))
     }
 
     /// Forgets an approval that was decided.
@@ -516,6 +531,14 @@ fn roots(writer: &Writer<'_>, changes: &[RefChange]) -> Result<BTreeMap<Id, Stri
             ids.extend(snapshots_of(&change.key, row.clone())?);
         }
     }
+    named_roots(writer, ids)
+}
+
+/// The states of files of these snapshots.
+fn named_roots(
+    writer: &Writer<'_>,
+    ids: impl IntoIterator<Item = Id>,
+) -> Result<BTreeMap<Id, String>> {
     let mut roots = BTreeMap::new();
     for id in ids {
         if let Ok(Some(row)) = writer.snapshot(&id) {

@@ -6,11 +6,13 @@ mod record;
 
 use offshoot_protocol::{ApprovalFallback, ApprovalScope, ApprovalState};
 use offshoot_store::Id;
-use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault};
+use offshoot_tree::{RootId, diff};
+use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault, Waiter};
 
-use self::outcome::{AppliedTrial, is_awaited};
+use self::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
 use self::record::refuse;
 use crate::error::{Result, ServiceError};
+use crate::exec::summary::is_directory_time;
 use crate::id_lookup::Asked;
 
 /// Who decides that what nobody decided in time is over.
@@ -41,6 +43,8 @@ pub struct Approving {
     pub reason: Option<String>,
     /// What it holds for.
     pub scope: ApprovalScope,
+    /// The state of the workspace that they looked at, where it has changed since the command was asked for and was not tried.
+    pub seen: Option<Id>,
 }
 
 /// What an approval came to.
@@ -48,7 +52,9 @@ pub struct Approving {
 pub enum ApprovedWork {
     /// What was tried is the workspace's now.
     Done(Box<AppliedTrial>),
-    /// It was not tried: whoever waits for it runs it, and if nobody does, it is to be run now.
+    /// It was not tried, and whoever waits for it runs it.
+    Awaited(Box<Approval>),
+    /// It was not tried, and nobody waits for it: it is to be run now, by this process.
     Granted(Box<Approval>),
 }
 
@@ -98,9 +104,7 @@ impl<'a> ApprovalService<'a> {
     /// Has everything that nobody decided in time become what the rules say. Returns what that was.
     pub fn expire(&self) -> Result<Vec<Approval>> {
         let now = Id::random().time_ms();
-        let late = |approval: &Approval| {
-            approval.state == ApprovalState::Pending && approval.expires_ms <= now
-        };
+        let late = |approval: &Approval| is_open(approval) && approval.expires_ms <= now;
         let mut expired = Vec::new();
         for approval in self.vault.approvals()?.into_iter().filter(late) {
             let is_approved = self.rules.fallback == ApprovalFallback::Approve
@@ -133,8 +137,25 @@ impl<'a> ApprovalService<'a> {
         let decision = self.decision(how.reason.clone(), how.scope, Id::random().time_ms(), false);
         match approval.trial {
             Some(_) => self.apply(approval, &decision).map(Box::new).map(ApprovedWork::Done),
-            None => self.grant(approval, decision).map(Box::new).map(ApprovedWork::Granted),
+            None => self.grant(approval, decision, how.seen),
         }
+    }
+
+    /// How the workspace has changed since a command was asked for that waits before it runs; none where it has not.
+    pub fn moved(&self, approval: &Approval) -> Result<Option<MovedWorkspace>> {
+        let (Some(id), Some(base), None) = (approval.workspace, approval.base, approval.trial)
+        else {
+            return Ok(None);
+        };
+        let Some(workspace) = self.vault.workspace(&id)? else { return Ok(None) };
+        let head = workspace.state.head;
+        if head == base || approval.state != ApprovalState::Pending {
+            return Ok(None);
+        }
+        let root = |id: &Id| Ok::<RootId, ServiceError>(self.vault.snapshot(id)?.root);
+        let mut changes = diff::compare(self.vault.objects()?, &root(&base)?, &root(&head)?)?;
+        changes.retain(|change| !is_directory_time(change));
+        Ok(Some(MovedWorkspace { head, files: changes.len() }).filter(|moved| moved.files > 0))
     }
 
     /// Denies it. A workspace that was made for it alone goes.
@@ -156,9 +177,7 @@ impl<'a> ApprovalService<'a> {
         let Decider { actor, account } = &self.decider;
         let asks = &approval.asked_by;
         let refused = |why: String| Err(ServiceError::NotApprover(why));
-        if let Some(agent) = &actor.agent {
-            return refused(format!("agent {agent} cannot decide about approvals: a person can"));
-        }
+        actor.require_person("decide about approvals")?;
         if actor.session.is_some() && actor.session == asks.session {
             return refused("the session that asked cannot decide about it itself".to_owned());
         }
@@ -184,26 +203,57 @@ impl<'a> ApprovalService<'a> {
         ApprovalDecision { by, time_ms, reason, scope }
     }
 
-    /// Lets what waits run, in the workspace as it is now.
-    fn grant(&self, approval: &Approval, decision: ApprovalDecision) -> Result<Approval> {
+    /// Lets what waits run, in the workspace as the person saw it: as it was when it was asked for, or as they say that they saw it.
+    fn grant(
+        &self,
+        approval: &Approval,
+        decision: ApprovalDecision,
+        seen: Option<Id>,
+    ) -> Result<ApprovedWork> {
+        let moved = self.moved(approval)?;
+        let again = |files| ServiceError::LookAgain { id: approval.id, files };
+        if let Some(moved) = moved.filter(|moved| seen != Some(moved.head)) {
+            return Err(again(moved.files));
+        }
         if approval.request.is_none() && !is_awaited(approval) {
             return Err(ServiceError::Request(
                 "nobody waits for this command any more, and what it reads was not kept: ask for it again"
                     .to_owned(),
             ));
         }
+        let looked_at = self.head_of(approval)?;
+        let mut awaited = false;
         let granted = self.vault.transact("approve", &self.decider.actor, |tx| {
             let Some(mut now) = pending(self.vault, tx, &approval.id)? else { return Ok(None) };
             if let Some(workspace) = &now.workspace {
                 now.base = tx.workspace(workspace)?.map(|found| found.state.head);
             }
+            if now.base != looked_at {
+                return Ok(Some(None));
+            }
+            awaited = is_awaited(&now);
+            if !awaited {
+                // Whoever gives the word runs it: it is gone when this process is.
+                now.waiter = Some(Waiter::own());
+            }
             now.state = ApprovalState::Granted;
             now.decision = Some(decision.clone());
             describe(tx, &now, "approve");
             tx.set_approval(&now)?;
-            Ok(Some(now))
+            Ok(Some(Some(now)))
         })?;
-        granted.value.ok_or_else(|| self.overtaken(approval))
+        match granted.value {
+            Some(Some(now)) if awaited => Ok(ApprovedWork::Awaited(Box::new(now))),
+            Some(Some(now)) => Ok(ApprovedWork::Granted(Box::new(now))),
+            Some(None) => Err(again(self.moved(approval)?.map_or(0, |moved| moved.files))),
+            None => Err(self.overtaken(approval)),
+        }
+    }
+
+    /// Where the workspace of an approval stands.
+    fn head_of(&self, approval: &Approval) -> Result<Option<Id>> {
+        let Some(id) = &approval.workspace else { return Ok(approval.base) };
+        Ok(self.vault.workspace(id)?.map(|found| found.state.head))
     }
 
     /// Ends it without any effect.
@@ -219,7 +269,7 @@ impl<'a> ApprovalService<'a> {
             _ => Actor::user(NOBODY),
         };
         let ended = self.vault.transact(verb, &actor, |tx| {
-            let Some(mut now) = pending(self.vault, tx, &approval.id)? else { return Ok(None) };
+            let Some(mut now) = open(self.vault, tx, &approval.id)? else { return Ok(None) };
             let decision = ApprovalDecision {
                 by: actor.clone(),
                 time_ms: tx.time_ms(),
@@ -263,7 +313,7 @@ pub(crate) fn start(vault: &Vault, actor: &Actor, id: &Id, digest: &str) -> Resu
             return Ok(Some(None));
         }
         (now.state, now.request) = (ApprovalState::Running, None);
-        now.waiter = Some(offshoot_vault::Waiter::own());
+        now.waiter = Some(Waiter::own());
         describe(tx, &now, "run what was approved:");
         tx.set_approval(&now)?;
         Ok(Some(Some(now.base)))
@@ -291,10 +341,8 @@ pub(crate) fn used(tx: &mut Transaction<'_, '_>, id: &Id) -> offshoot_vault::Res
 /// What an approval is now, whatever is recorded: a workspace may be gone, and so may be the process that ran its command.
 fn state_now(vault: &Vault, approval: &Approval) -> Result<ApprovalState> {
     let is_gone = match (approval.state, &approval.workspace) {
-        (ApprovalState::Pending | ApprovalState::Granted, Some(workspace)) => {
-            vault.workspace(workspace)?.is_none()
-        }
-        (ApprovalState::Running, _) => !is_awaited(approval),
+        (ApprovalState::Pending, Some(workspace)) => vault.workspace(workspace)?.is_none(),
+        (ApprovalState::Granted | ApprovalState::Running, _) => !is_awaited(approval),
         _ => false,
     };
     Ok(if is_gone { ApprovalState::Gone } else { approval.state })
@@ -307,9 +355,27 @@ fn pending(
     tx: &mut Transaction<'_, '_>,
     id: &Id,
 ) -> offshoot_vault::Result<Option<Approval>> {
-    let found = tx.approval(id)?.filter(|now| now.state == ApprovalState::Pending);
+    Ok(open(vault, tx, id)?.filter(|now| now.state == ApprovalState::Pending))
+}
+
+/// The same, and one that was granted and whose process is gone: nobody runs it any more.
+fn open(
+    vault: &Vault,
+    tx: &mut Transaction<'_, '_>,
+    id: &Id,
+) -> offshoot_vault::Result<Option<Approval>> {
+    let found = tx.approval(id)?.filter(is_open);
     let record = vault.exec(id)?;
     Ok(found.filter(|_| record.is_some_and(|record| record.state == record::PENDING)))
+}
+
+/// Whether it can still be ended.
+fn is_open(approval: &Approval) -> bool {
+    match approval.state {
+        ApprovalState::Pending => true,
+        ApprovalState::Granted => !is_awaited(approval),
+        _ => false,
+    }
 }
 
 /// What the log says of a decision.

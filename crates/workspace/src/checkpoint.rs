@@ -7,6 +7,7 @@ use offshoot_vault::{
 
 use crate::error::{Result, ServiceError};
 use crate::resolve::{BASE, HEAD, Point};
+use crate::undecided;
 use crate::workspace_lock::share_workspace;
 
 /// A checkpoint about to be made.
@@ -87,6 +88,7 @@ impl<'a> CheckpointService<'a> {
 
     /// Takes a workspace back to a point in history: a pointer moves. Undo takes it forward again.
     pub fn restore(&self, workspace: &WorkspaceRecord, point: &Point) -> Result<Restored> {
+        let past = undecided::admit(self.vault, &self.actor, point)?;
         let _shared = share_workspace(self.vault, workspace)?;
         let restored = self.vault.transact("checkpoint restore", &self.actor, |tx| {
             let current = tx.workspace(&workspace.id)?;
@@ -94,6 +96,7 @@ impl<'a> CheckpointService<'a> {
             current.state.head = point.snapshot.id;
             tx.scope(current.id);
             tx.summary(format!("restore {} to {}", current.name, point.label));
+            undecided::note(tx, past.as_slice());
             tx.set_workspace(&current)
         })?;
         Ok(Restored { snapshot: point.snapshot.clone(), operation: restored.operation })

@@ -132,6 +132,24 @@ pub enum ServiceError {
     /// Somebody who may not decide about an approval tries to.
     #[error("{0}")]
     NotApprover(String),
+    /// A workspace has changed since a person looked at what is to run in it.
+    #[error("{}", look_again(*.files))]
+    LookAgain {
+        /// The approval.
+        id: Id,
+        /// How many files are others; 0 where they change just now.
+        files: usize,
+    },
+    /// An agent would use what was tried and nobody has approved of.
+    #[error("snapshot {} is what a command would change that nobody has approved of: agent {agent} can look at it, and a person can use it", .snapshot.short())]
+    Unapproved {
+        /// The agent.
+        agent: String,
+        /// The snapshot.
+        snapshot: Id,
+        /// The approval that it waits for; none where it is not kept any more.
+        approval: Option<Id>,
+    },
     /// An approval was decided about before.
     #[error("approval {} is not pending: it is {state}{}", .id.short(), decided_by(.by))]
     Decided {
@@ -436,5 +454,14 @@ fn gone_by(operation: &str) -> &'static str {
         "exec" => ": the command that it was made for changed nothing",
         "workspace expire" => ": it was ephemeral and its time was over",
         _ => "",
+    }
+}
+
+fn look_again(files: usize) -> String {
+    let changed = "the workspace has changed since this was asked for";
+    match files {
+        0 => changed.to_owned(),
+        1 => format!("{changed} (1 file)"),
+        _ => format!("{changed} ({files} files)"),
     }
 }

@@ -14,7 +14,9 @@ use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, VaultError, Workspac
 
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
+use crate::resolve::Point;
 use crate::suggest::similar;
+use crate::undecided;
 use regroup::regroup;
 
 /// How to copy.
@@ -241,15 +243,15 @@ impl<'a> FileService<'a> {
         &self,
         workspace: &WorkspaceRecord,
         paths: &[VaultPath],
-        source: &RootId,
-        label: &str,
+        source: &Point,
     ) -> Result<Edited> {
-        let tree = self.tree(source)?;
+        let (tree, label) = (self.tree(&source.snapshot.root)?, &source.label);
+        let past = undecided::admit(self.vault, &self.actor, source)?;
         let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
         let summary = format!("revert {} to {label}", names.join(" "));
         let words =
             EditKind { kind: "fs revert", reason: "revert", summary: &summary, stamps: true };
-        self.edit(workspace, words, |editor| {
+        let change = |editor: &mut TreeEditor<'_>| {
             for path in paths {
                 match (tree.get(path)?, editor.get(path)?) {
                     (None, None) => {
@@ -264,6 +266,10 @@ impl<'a> FileService<'a> {
                     }
                 }
             }
+            Ok(())
+        };
+        edit(self.vault, &self.actor, workspace, words, change, |tx| {
+            undecided::note(tx, past.as_slice());
             Ok(())
         })
     }

@@ -38,12 +38,13 @@ mod side_label;
 mod standing;
 mod suggest;
 mod trusted;
+mod undecided;
 pub mod wire;
 mod words;
 mod workspace;
 mod workspace_lock;
 
-pub use approval::outcome::{AppliedTrial, is_awaited};
+pub use approval::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
 pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
 pub use audit::{AuditEntry, AuditFilter, AuditService};
 pub use binding::{

@@ -21,6 +21,7 @@ use crate::git::{
 };
 use crate::mtimes::stamp;
 use crate::resolve::Point;
+use crate::undecided;
 use crate::workspace::{checked, taken};
 use crate::workspace_lock::lock_workspace;
 
@@ -128,6 +129,10 @@ impl<'a> MergeService<'a> {
                 None
             }
         };
+        let mut past: Vec<Id> = Vec::new();
+        for side in request.sides {
+            past.extend(undecided::admit(self.vault, &self.actor, side)?);
+        }
         for _ in 0..TRIES {
             let current = self.current(request)?;
             let plan = self.plan(request, current.as_ref())?;
@@ -137,7 +142,10 @@ impl<'a> MergeService<'a> {
                 &plan,
                 current.as_ref(),
                 outcome,
-                ("merge", &mut |_, _| Ok(true)),
+                ("merge", &mut |tx, _| {
+                    undecided::note(tx, &past);
+                    Ok(true)
+                }),
             );
             if let Some(done) = recorded? {
                 return Ok(done);

@@ -16,6 +16,7 @@ use crate::exec::access::LeftoverAccess;
 use crate::exec::summary::{self, is_directory_time};
 use crate::id_lookup::Asked;
 use crate::resolve::{BASE, HEAD};
+use crate::undecided;
 use crate::wire::crashed_envelope;
 
 /// What a command that left something is called where there is none.
@@ -131,6 +132,9 @@ impl<'a> RecoverService<'a> {
         let _held = self.vault.hold()?;
         let left = self.take(exec)?;
         let (note, output) = (left.note.clone(), left.output()?);
+        if note.trial {
+            self.actor.require_person("keep what a command did that nobody has approved of")?;
+        }
         let (_, shape) = driver_of(&left.note)?;
         let access = LeftoverAccess::new(&left.files_dir(shape));
         let adopted = left.adopt(self.vault, shape, &access)?;
@@ -193,6 +197,9 @@ impl<'a> RecoverService<'a> {
     ) -> Result<RecoveredWork, VaultError> {
         tx.detail("exec", note.exec.to_string());
         tx.detail("command", note.command.clone());
+        if note.trial {
+            undecided::note(tx, &[note.exec]);
+        }
         tx.record_always();
         let found = tx.workspace(&note.workspace)?;
         let mut kept = RecoveredWork {

@@ -22,7 +22,7 @@ mod time;
 mod way_on;
 mod workspace;
 
-pub use approval::{applied_trial, approval, listed_approval};
+pub use approval::{applied_trial, approval, approval_variables, listed_approval, moved_workspace};
 pub use audit::{audit_event, audit_head, audit_signer, timeline_entry};
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use change::{add_lines, change};

@@ -14,6 +14,7 @@ use offshoot_vault::{Actor, Vault, VaultError, WorkspaceRecord, WorkspaceState, 
 use crate::error::{Result, ServiceError};
 use crate::friendly::friendly_name;
 use crate::resolve::{HEAD, Point};
+use crate::undecided;
 use crate::workspace_lock::share_workspace;
 
 /// A workspace about to be made.
@@ -85,6 +86,7 @@ impl<'a> WorkspaceService<'a> {
     }
 
     fn create_named(&self, name: &str, new: &NewWorkspace<'_>) -> Result<WorkspaceRecord> {
+        let past = undecided::admit(self.vault, &self.actor, new.from)?;
         let made = self.vault.transact("workspace create", &self.actor, |tx| {
             let created_ms = tx.time_ms();
             let workspace = WorkspaceRecord {
@@ -100,6 +102,7 @@ impl<'a> WorkspaceService<'a> {
             };
             tx.scope(workspace.id);
             tx.summary(format!("create workspace {name} from {}", new.from.label));
+            undecided::note(tx, past.as_slice());
             tx.set_workspace(&workspace)?;
             Ok(workspace)
         });

@@ -1,5 +1,7 @@
 //! Commands that wait for a person: tried or waiting, approved, denied, expired, and never used twice.
 
+#[path = "approvals/agents.rs"]
+mod agents;
 #[path = "approvals/people.rs"]
 mod people;
 #[path = "approvals/printed.rs"]

@@ -295,6 +295,42 @@ fn old_events_are_removed_only_when_somebody_says_so() {
 }
 
 #[needs(UserNamespace)]
+/// Of a head from before the removal nothing can be said, and who trusts a key from then still can.
+#[test]
+fn what_was_removed_is_not_taken_for_verified() {
+    let place = busy();
+    let (early, key) = (head(&place), place.ok(["audit", "key"]).trim().to_owned());
+    place.ok(["checkpoint", "create", "-w", "fix"]);
+    place.ok(["audit", "rotate"]);
+    place.ok(["audit", "rotate"]);
+    let last = head(&place);
+    place.ok(["audit", "prune", "--before", "0s", "--yes"]);
+    let verify = |options: &[&str], code: i32| {
+        let output = place.run([&["audit", "verify", "--json"], options].concat());
+        assert_eq!(output.status.code(), Some(code), "{options:?} {output:?}");
+        document_of(&output)["result"].clone()
+    };
+    verify(&["--key", &key], 0);
+    let wrong = format!("{}:{}", last.split_once(':').unwrap().0, "0".repeat(64));
+    let other = "ab".repeat(32);
+    verify(&["--key", &other], 5);
+    verify(&["--head", &last], 0);
+    verify(&["--head", &wrong], 5);
+    // It says that it cannot compare.
+    for head in [early.as_str(), &format!("1:{}", "0".repeat(64))] {
+        let verified = verify(&["--head", head], 3);
+        let seq: u64 = head.split_once(':').unwrap().0.parse().unwrap();
+        assert_eq!(verified["uncompared"][0], seq, "{verified}");
+    }
+    // Another removal keeps the word of the first key.
+    place.ok(["audit", "prune", "--before", "0s", "--yes"]);
+    verify(&["--key", &key], 0);
+    let file = place.path().join("audit.jsonl");
+    place.ok(["audit", "export", file.to_str().unwrap()]);
+    verify(&[file.to_str().unwrap(), "--key", &key], 0);
+    verify(&[file.to_str().unwrap(), "--key", &key, "--head", &early], 3);
+}
+
 #[test]
 fn a_timeline_tells_how_commands_ended() {
     let place = busy();

@@ -226,7 +226,7 @@ fn a_newer_vault_is_left_alone() {
     let options = CompareOptions { directory_mtimes: false, ..CompareOptions::default() };
     let differences = compare(&before, &after, &options);
     assert!(differences.is_empty(), "{differences:?}");
-    sql(&directory, "pragma user_version = 5");
+    sql(&directory, "pragma user_version = 6");
     assert_eq!(place.json(&["vault", "check"])["ok"], true);
 }
 

@@ -123,7 +123,7 @@ impl Library {
             }
             Edit::Revert { paths, at } => {
                 let at = self.point(at, ids)?;
-                files.revert(workspace, &paths_of(paths), &at.snapshot.root, &at.label)
+                files.revert(workspace, &paths_of(paths), &at)
             }
         };
         edited.map(drop)

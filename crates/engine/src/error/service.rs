@@ -227,6 +227,25 @@ impl From<ServiceError> for Error {
             }
             ServiceError::Sandbox(error) => error.into(),
             ServiceError::NotApprover(_) => Self::new(ExitCode::Denied, message),
+            ServiceError::LookAgain { id, .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::from("look again: ")
+                    .then("offshoot approvals show")
+                    .arg(id.short())
+                    .text(" says what to approve it with")
+                    .unchanged(),
+            ),
+            ServiceError::Unapproved { approval, .. } => {
+                let error = Self::new(ExitCode::Denied, message);
+                match approval {
+                    Some(id) => error.hint(
+                        Hint::from("a person decides: ")
+                            .then("offshoot approvals show")
+                            .arg(id.short())
+                            .unchanged(),
+                    ),
+                    None => error,
+                }
+            }
             ServiceError::Decided { .. } => Self::new(ExitCode::Conflict, message).hint(
                 Hint::command("offshoot approvals list --all")
                     .text(" lists those that were decided")

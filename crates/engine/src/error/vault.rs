@@ -54,6 +54,12 @@ impl From<VaultError> for Error {
                     .text(" allows more")
                     .unchanged(),
             ),
+            VaultError::ForPeople { .. } => Self::new(ExitCode::Denied, message).hint(
+                Hint::from("a process says that it is an agent with OFFSHOOT_AGENT").unchanged(),
+            ),
+            VaultError::SwappedTrial { .. } => {
+                Self::new(ExitCode::Damaged, message).hint(lists_damage())
+            }
             VaultError::ForgedApproval(_) => Self::new(ExitCode::Conflict, message)
                 .hint(Hint::from("ask for it again: run the command once more").unchanged()),
             VaultError::Audit(_) => Self::new(ExitCode::Damaged, message)

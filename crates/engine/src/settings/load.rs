@@ -77,6 +77,13 @@ pub fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_with(sources, None)
 }
 
+/// What the user's own file says, whatever the environment and the command line do.
+pub(crate) fn load_own(sources: &Sources) -> Result<Config, ConfigError> {
+    let env = Vec::new();
+    let own = Sources { user_file: sources.user_file.clone(), env, ..Sources::default() };
+    Ok(load_with(&own, None)?.config)
+}
+
 fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, ConfigError> {
     let mut layers = Vec::new();
     layers.extend(user_layer(sources)?);

@@ -116,6 +116,11 @@ pub(super) fn rule(name: &str) -> Rule {
     RULES.iter().find(|(key, _)| *key == name).map_or(Never, |(_, rule)| *rule)
 }
 
+/// What a project's file may do with a key.
+pub(crate) fn project_rule(name: &str) -> ProjectRule {
+    rule(name).word()
+}
+
 impl Rule {
     /// The same in a word.
     pub(super) fn word(self) -> ProjectRule {

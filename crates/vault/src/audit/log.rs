@@ -67,6 +67,7 @@ impl Vault {
 
     /// Has a new key sign from now on, which the old one gives its word for.
     pub fn rotate_audit_key(&self, actor: &Actor) -> Result<PublicKey> {
+        actor.require_person("replace the key of the audit log")?;
         let next = self.signing().make_next()?;
         let public = next.public();
         self.transact("audit rotate", actor, |tx| {

@@ -6,8 +6,8 @@ use std::fmt;
 use offshoot_store::{Hash, Id};
 use serde::Deserialize;
 
-use super::key::PublicKey;
-use super::{AuditHead, KeyChange, PrunedAudit, SignedHead, audit_chain, succession};
+use super::key::{PublicKey, Signature};
+use super::{AuditHead, HandedOver, KeyChange, PrunedAudit, SignedHead, audit_chain, succession};
 
 /// What is wrong with a log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +67,8 @@ pub struct AuditReport {
     pub events: u64,
     /// The keys that signed, oldest first.
     pub keys: Vec<SigningKey>,
+    /// Saved heads that lie before the first event: what was there was removed, and cannot be compared.
+    pub uncompared: Vec<u64>,
 }
 
 /// A key that signed for a log.
@@ -78,12 +80,16 @@ pub struct SigningKey {
     pub since: u64,
     /// Whether the one before gave its word for it.
     pub handed_over: bool,
+    /// The word of this one for the next, if it gave it.
+    pub succession: Option<Signature>,
 }
 
 /// Goes through a log event by event.
 #[derive(Clone, Debug)]
 pub struct AuditVerifier {
     head: AuditHead,
+    /// Where it begins.
+    start: AuditHead,
     events: u64,
     keys: Vec<SigningKey>,
     trusted: Option<PublicKey>,
@@ -114,16 +120,30 @@ impl AuditVerifier {
     pub fn new(vault: Id, trusted: Option<PublicKey>) -> Self {
         let head = AuditHead { vault, seq: 0, chain: Hash::default() };
         let (events, keys, is_trusted) = (0, Vec::new(), false);
-        Self { head, events, keys, trusted, is_trusted, saved: BTreeMap::new(), unsaid: None }
+        let (saved, start) = (BTreeMap::new(), head);
+        Self { head, start, events, keys, trusted, is_trusted, saved, unsaid: None }
     }
 
     /// The events until there were removed. It counts if an event of the log says the same.
     pub fn start_after(&mut self, pruned: PrunedAudit) -> Result<(), AuditFlaw> {
         let Some(chain) = pruned.hash() else { return Err(AuditFlaw::Beheaded(pruned.seq)) };
         self.head = AuditHead { seq: pruned.seq, chain, ..self.head };
+        self.start = self.head;
+        for (at, former) in pruned.former.iter().enumerate() {
+            let HandedOver { key, since, succession: word } = *former;
+            let next = pruned.former.get(at + 1).map(|next| next.key).or(pruned.key);
+            let gave = |next| key.has_signed(&succession(&self.head.vault, &next), &word);
+            if !next.is_some_and(gave) {
+                return Err(AuditFlaw::KeyChange(since));
+            }
+            self.is_trusted |= self.trusted == Some(key);
+            let handed_over = at > 0;
+            self.keys.push(SigningKey { key, since, handed_over, succession: Some(word) });
+        }
         if let Some(key) = pruned.key {
-            self.is_trusted = self.trusted == Some(key);
-            self.keys.push(SigningKey { key, since: pruned.seq, handed_over: false });
+            self.is_trusted |= self.trusted == Some(key);
+            let (since, handed_over) = (pruned.seq, !pruned.former.is_empty());
+            self.keys.push(SigningKey { key, since, handed_over, succession: None });
         }
         self.unsaid = Some(pruned);
         Ok(())
@@ -192,19 +212,27 @@ impl AuditVerifier {
             }
         }
         self.is_trusted = self.trusted == Some(change.key) || (self.is_trusted && handed_over);
-        self.keys.push(SigningKey { key: change.key, since: seq, handed_over });
+        if let Some(last) = self.keys.last_mut() {
+            last.succession = former.and_then(|former| former.succession);
+        }
+        let key = change.key;
+        self.keys.push(SigningKey { key, since: seq, handed_over, succession: None });
         Ok(())
     }
 
     /// The end, with the signature that the log has.
     pub fn finish(self, signed: Option<&SignedHead>) -> Result<AuditReport, AuditFlaw> {
-        let Self { head, events, keys, trusted, is_trusted, saved, unsaid } = self;
+        let Self { head, start, events, keys, trusted, is_trusted, saved, unsaid } = self;
         if let Some(pruned) = unsaid {
             return Err(AuditFlaw::Beheaded(pruned.seq));
         }
         if let Some((&saved, _)) = saved.last_key_value().filter(|(saved, _)| **saved > head.seq) {
             return Err(AuditFlaw::CutShort { found: head.seq, saved });
         }
+        if saved.get(&start.seq).is_some_and(|saved| *saved != start.chain) {
+            return Err(AuditFlaw::Replaced(start.seq));
+        }
+        let uncompared = saved.into_keys().take_while(|saved| *saved < start.seq).collect();
         let last = keys.last().map(|known| known.key);
         if last.is_none() && signed.is_none() {
             return Err(AuditFlaw::NeverSigned(events));
@@ -219,7 +247,7 @@ impl AuditVerifier {
         }
         match trusted {
             Some(_) if !is_trusted => Err(AuditFlaw::AnotherKey(signed.key)),
-            _ => Ok(AuditReport { head, events, keys }),
+            _ => Ok(AuditReport { head, events, keys, uncompared }),
         }
     }
 }

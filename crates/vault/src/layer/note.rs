@@ -95,6 +95,9 @@ pub struct ExecNote {
     /// The process that started it runs others too: it is ended by asking its init.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
+    /// It was tried for a person to decide about, and did not come so far as to be asked about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trial: bool,
     /// The sealed layer that holds what it wrote, where it came so far; known by where the note lies.
     #[serde(skip)]
     pub layer: Option<Id>,

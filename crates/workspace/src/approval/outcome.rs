@@ -1,5 +1,6 @@
 //! What an approval came to.
 
+use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_vault::{Approval, WorkspaceRecord};
 
@@ -16,6 +17,15 @@ pub struct AppliedTrial {
     pub merged: bool,
     /// The checkpoint to come back to.
     pub checkpoint: Option<String>,
+}
+
+/// How a workspace has changed since something that was not tried was asked for in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MovedWorkspace {
+    /// Where it stands now.
+    pub head: Id,
+    /// How many files are others.
+    pub files: usize,
 }
 
 /// Whether a process waits for the decision.

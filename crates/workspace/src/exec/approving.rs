@@ -1,5 +1,6 @@
 //! What becomes of a request that policy leaves to a person: it is tried, or it waits.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use offshoot_policy::Verdict;
@@ -10,7 +11,7 @@ use offshoot_store::Id;
 use offshoot_vault::{Approval, Transaction, VaultError, Waiter};
 
 use super::clearance::{Clearance, Cleared, Grant, Purpose, Referred, Surroundings};
-use super::clearance::{digest_of, repeats};
+use super::clearance::{digest_of, in_workspace, repeats};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::ExecutionObserver;
 use super::pending::PendingApproval;
@@ -69,9 +70,10 @@ impl ProxyRuntime<'_> {
         request: &ExecutionRequest,
         repeats: &str,
     ) -> Result<Option<Id>> {
-        if request.actor.session.is_none() {
-            return Ok(None);
-        }
+        // A workspace that is not there yet is another one than that of before.
+        let place = self.standing(request).filter(|_| request.actor.session.is_some());
+        let Some((workspace, _)) = place else { return Ok(None) };
+        let repeats = in_workspace(repeats, &workspace);
         let now = Id::random().time_ms();
         let found = self
             .vault
@@ -105,9 +107,11 @@ impl ProxyRuntime<'_> {
             reason: verdict.map(|verdict| verdict.reason.to_string()).unwrap_or_default(),
             asked_by: request.actor.clone(),
             digest: pending.digest.clone(),
-            repeats: pending.repeats.clone(),
+            repeats: workspace
+                .map_or_else(|| pending.repeats.clone(), |id| in_workspace(&pending.repeats, &id)),
             base,
             trial,
+            roots: BTreeMap::new(),
             untried: result.untried.clone().filter(|_| waits),
             request: waits.then(|| WaitingRequest::of(request, self.options)).flatten(),
             waiter: (request.wait_approval != ApprovalWait::None).then(Waiter::own),

@@ -273,14 +273,15 @@ impl fmt::Debug for RequestDigest {
     }
 }
 
-/// What the same command of the same session is recognised by, whatever its id is and whenever it comes.
+/// What the same command of the same session is recognised by, whatever its id is and whenever it comes; [`in_workspace`] adds where.
 pub(super) fn repeats(request: &ExecutionRequest, surroundings: &Surroundings<'_>) -> String {
     let mut feed = Feed(blake3::Hasher::new_derive_key("offshoot repeated request 1"));
     feed.text(&surroundings.vault);
     feed.arguments(&request.command);
     feed.os(surroundings.cwd);
-    feed.list(request.place.workspace(), |feed, name| feed.os(name));
-    let given = |(name, _): &&(OsString, OsString)| request.set_by_caller.contains(name);
+    // What the caller says, and what decides which program a name is.
+    let given =
+        |(name, _): &&(OsString, OsString)| request.set_by_caller.contains(name) || name == "PATH";
     feed.list(request.environment.iter().filter(given), |feed, (name, value)| {
         feed.os(name);
         feed.os(value);
@@ -295,6 +296,14 @@ pub(super) fn repeats(request: &ExecutionRequest, surroundings: &Surroundings<'_
     feed.list(&request.show, |feed, path| feed.os(path));
     feed.word(surroundings.profile);
     feed.word(&request.actor);
+    RequestDigest(*feed.0.finalize().as_bytes()).to_string()
+}
+
+/// The same in one workspace, whatever it is called.
+pub(super) fn in_workspace(repeats: &str, workspace: &Id) -> String {
+    let mut feed = Feed(blake3::Hasher::new_derive_key("offshoot repeated request 1 place"));
+    feed.bytes(repeats.as_bytes());
+    feed.text(workspace);
     RequestDigest(*feed.0.finalize().as_bytes()).to_string()
 }
 

@@ -410,6 +410,7 @@ impl<'a> ProxyRuntime<'a> {
             capture: None,
             joined: None,
             shared: self.options.shared,
+            trial: execution.is_trial(),
             layer: None,
         };
         let (request, read_only) = (&execution.request, execution.result.read_only);

@@ -25,6 +25,7 @@ use crate::approval::used;
 use crate::audited::audited;
 use crate::change::ChangeSummaryService;
 use crate::error::{Result, ServiceError};
+use crate::undecided::TRIAL;
 use crate::wire::{skip_reason, stored_envelope};
 
 /// At most so many things that are not kept are named one by one.
@@ -157,7 +158,7 @@ impl ProxyRuntime<'_> {
                 root: sealed.adopted.root,
                 content: sealed.adopted.content,
                 parents: vec![before.id],
-                reason: "trial".to_owned(),
+                reason: TRIAL.to_owned(),
                 message: Some(command),
             })?;
             tx.detail("tried_files", audited(&result.changes));

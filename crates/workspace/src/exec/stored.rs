@@ -71,6 +71,12 @@ enum Target {
 }
 
 impl StoredRequest {
+    /// The variables that the caller set, with their values.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (&Text, &Text)> {
+        let set = self.environment.iter().filter(|(name, _)| self.set_by_caller.contains(name));
+        set.map(|(name, value)| (name, value))
+    }
+
     /// A request, without what it reads and who ends it. Every field is named, so that a new one is not forgotten.
     pub fn of(request: &ExecutionRequest) -> Self {
         let ExecutionRequest {

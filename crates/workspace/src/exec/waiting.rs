@@ -4,7 +4,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offshoot_protocol::Text;
+use offshoot_profile::{Scrubbed, scrub};
+use offshoot_protocol::{ApprovalVariableDoc, Text};
 use offshoot_sandbox::Stdin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -74,6 +75,18 @@ impl WaitingRequest {
         let path =
             |text: &Text| Some(PathBuf::from(std::ffi::OsString::from_vec(text.to_bytes()?)));
         self.rules.iter().map(path).collect()
+    }
+
+    /// The variables that the caller set, without the values of those that seem to be secrets.
+    pub fn variables(&self) -> Vec<ApprovalVariableDoc> {
+        let set = self.exec.variables();
+        set.map(|(name, value)| {
+            let line = [&name.to_bytes().unwrap_or_default()[..], b"="].concat();
+            let line = [line, value.to_bytes().unwrap_or_default()].concat();
+            let is_plain = matches!(scrub("environment", &line), Scrubbed::Whole);
+            ApprovalVariableDoc { name: name.clone(), value: is_plain.then(|| value.clone()) }
+        })
+        .collect()
     }
 
     /// Whether it gets the package caches of the vault.

@@ -1,7 +1,8 @@
 //! Approvals as documents.
 
 use offshoot_protocol::{
-    ApprovalDecisionDoc, ApprovalDoc, ApprovalListItemDoc, ApprovalOutcomeDoc, ApprovalState, Hint,
+    ApprovalDecisionDoc, ApprovalDoc, ApprovalListItemDoc, ApprovalMovedDoc, ApprovalOutcomeDoc,
+    ApprovalState, ApprovalVariableDoc, ExecEnvelopeDoc, Hint,
 };
 use offshoot_store::Id;
 use offshoot_vault::{Approval, ApprovalDecision, WorkspaceRecord};
@@ -10,7 +11,8 @@ use super::change::change;
 use super::history::actor;
 use super::time::time;
 use super::workspace::workspace_name;
-use crate::approval::outcome::{AppliedTrial, is_awaited};
+use crate::approval::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
+use crate::exec::waiting::WaitingRequest;
 
 /// An approval.
 pub fn approval(approval: &Approval) -> ApprovalDoc {
@@ -48,6 +50,23 @@ pub fn listed_approval(of: &Approval, workspaces: &[WorkspaceRecord]) -> Approva
         workspace: of.workspace.as_ref().map(|id| workspace_name(id, workspaces)),
         awaited: !of.state.is_final() && is_awaited(of),
     }
+}
+
+/// The variables that were set for a command, as far as that is kept.
+pub fn approval_variables(
+    of: &Approval,
+    exec: Option<&ExecEnvelopeDoc>,
+) -> Vec<ApprovalVariableDoc> {
+    if let Some(kept) = of.request.as_ref().and_then(WaitingRequest::parse) {
+        return kept.variables();
+    }
+    let names = exec.map(|exec| exec.request.env_set.as_slice()).unwrap_or_default();
+    names.iter().map(|name| ApprovalVariableDoc { name: name.clone(), value: None }).collect()
+}
+
+/// A workspace that has changed since.
+pub fn moved_workspace(moved: &MovedWorkspace) -> ApprovalMovedDoc {
+    ApprovalMovedDoc { snapshot: moved.head.to_string(), files: moved.files as u64 }
 }
 
 /// What approving came to.

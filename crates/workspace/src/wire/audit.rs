@@ -46,7 +46,7 @@ pub fn audit_head(head: &AuditHead, signed: Option<&SignedHead>) -> AuditHeadDoc
 
 /// A key that signed.
 pub fn audit_signer(signer: &SigningKey) -> AuditSignerDoc {
-    let SigningKey { key, since, handed_over } = *signer;
+    let SigningKey { key, since, handed_over, succession: _ } = *signer;
     AuditSignerDoc { key: key.to_string(), since, handed_over }
 }
 

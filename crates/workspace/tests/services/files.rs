@@ -161,7 +161,7 @@ fn paths_are_brought_back_from_other_roots() {
     bench.files().remove(&one, &[path("/dir")], true).unwrap();
     let revert = |paths: &[&str]| {
         let paths: Vec<_> = paths.iter().map(|text| path(text)).collect();
-        bench.files().revert(&one, &paths, &base, "head")
+        bench.files().revert(&one, &paths, &bench.point("head"))
     };
     revert(&["/dir/a"]).unwrap();
     assert_eq!(bench.paths("one"), ["/dir", "/dir/a", "/file", "/new"]);

@@ -117,6 +117,18 @@ fn for_a_session() {
         let other = run_with("s1", "fix", options, &["rm", "a"]);
         assert_eq!(other["result"]["approval"]["state"], "pending", "{options:?} {other}");
     }
+    // So are they in another workspace of the same name, and where the names of programs mean others.
+    let mut other = place.command(["exec", "--json", "-w", "fix", "--", "rm", "a"]);
+    other.env("OFFSHOOT_AGENT", "robot").env("OFFSHOOT_SESSION", "s1");
+    let path = std::env::var("PATH").unwrap();
+    let other = document_of(&other.env("PATH", format!("/opt:{path}")).output().unwrap());
+    assert_eq!(other["result"]["approval"]["state"], "pending", "{other}");
+    place.ok(["workspace", "rename", "fix", "was"]);
+    place.ok(["workspace", "rename", "else", "fix"]);
+    let other = run("s1", "fix", &["rm", "a"]);
+    assert_eq!(other["result"]["approval"]["state"], "pending", "{other}");
+    let same = run("s1", "was", &["rm", "-f", "a"]);
+    assert_eq!(same["result"]["approval"]["state"], "pending", "{same}");
     // Who names no session cannot be given one.
     let plain = asked(&place, &["-w", "fix"], &["rm", "b"]);
     place.json_error(&["approvals", "approve", &plain, "--session"], 2);

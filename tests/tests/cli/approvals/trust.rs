@@ -136,3 +136,133 @@ fn approvals_stay_on_their_machine() {
     place.ok(["approvals", "deny", &id]);
     assert!(!stored(&place, &id).contains("kept-for-later"));
 }
+
+/// Reads and writes rows of any table: values in hexadecimal digits, with a letter for their kind.
+const ROWS: &str = "import sqlite3, sys
+catalog = sqlite3.connect(sys.argv[1], isolation_level=None)
+def shown(value):
+    if value is None: return 'n'
+    if isinstance(value, int): return 'i%d' % value
+    return ('b' + value.hex()) if isinstance(value, bytes) else ('t' + value.encode().hex())
+def meant(word):
+    if word[0] == 'n': return None
+    if word[0] == 'i': return int(word[1:])
+    value = bytes.fromhex(word[1:])
+    return value if word[0] == 'b' else value.decode()
+for row in catalog.execute(sys.argv[2], [meant(word) for word in sys.argv[3:]]):
+    print(' '.join(map(shown, row)))
+";
+
+fn rows(place: &Place, sql: &str, values: &[String]) -> Vec<Vec<String>> {
+    let mut vaults = fs::read_dir(place.home().join("vaults")).unwrap();
+    let catalog = vaults.next().unwrap().unwrap().path().join("catalog.db");
+    let mut python = Command::new("python3");
+    let output = python.args(["-c", ROWS]).arg(catalog).arg(sql).args(values).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+}
+
+/// The hash that a row of a table carries over these values, as a value.
+fn sum_of(table: &str, values: &[String]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("offshoot v1 row");
+    let mut bytes = |tag: u8, bytes: &[u8]| {
+        hasher.update(&[tag]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    };
+    bytes(0, table.as_bytes());
+    let unhex = |text: &str| -> Vec<u8> {
+        let pairs = (0..text.len()).step_by(2);
+        pairs.map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    };
+    for value in values {
+        match value.split_at(1) {
+            ("n", _) => bytes(1, &[]),
+            ("i", number) => bytes(2, &number.parse::<i64>().unwrap().to_le_bytes()),
+            ("t", text) => bytes(4, &unhex(text)),
+            (_, blob) => bytes(5, &unhex(blob)),
+        }
+    }
+    format!("b{}", hasher.finalize().to_hex())
+}
+
+const SNAPSHOT: &str = "id, root, content, parents, time_ms, actor, reason, message, operation";
+
+/// Has one snapshot name the files of another, as somebody would who can write to the catalog.
+fn swap(place: &Place, of: &str, by: &str) {
+    let read = |which: &str| {
+        let sql = format!("SELECT {SNAPSHOT} FROM snapshots WHERE {which} ORDER BY id DESC");
+        rows(place, &sql, &[])[0].clone()
+    };
+    let (mut swapped, other) = (read(of), read(by));
+    (swapped[1], swapped[2]) = (other[1].clone(), other[2].clone());
+    let sum = sum_of("snapshots", &swapped);
+    let sql = "UPDATE snapshots SET root = ?, content = ?, sum = ? WHERE id = ?";
+    let values = [swapped[1].clone(), swapped[2].clone(), sum, swapped[0].clone()];
+    rows(place, sql, &values);
+}
+
+/// What was signed are the files, not the name of a row.
+#[needs("python3")]
+#[test]
+fn other_files_under_the_same_snapshot_are_refused() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let worse = asked(&place, &["-w", "fix"], &["rm", "-r", "a", "b", "c", "sub"]);
+    place.ok(["approvals", "deny", &worse]);
+    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let meant = "reason = 'trial' AND message = 'rm a'";
+    swap(&place, meant, "reason = 'trial' AND message LIKE 'rm -r%'");
+    let refused = place.json_error(&["approvals", "approve", &id], 5);
+    assert!(refused["message"].as_str().unwrap().contains("other files"), "{refused}");
+    assert!(cat(&place, "fix", "/a").is_some() && cat(&place, "fix", "/b").is_some());
+}
+
+/// A workspace that stands elsewhere than the log says, and a snapshot that has other files, are named by it.
+#[needs("python3")]
+#[test]
+fn the_log_knows_where_workspaces_stand() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo x > x"]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo y > y"]);
+    place.ok(["workspace", "create", "gone"]);
+    place.ok(["workspace", "delete", "gone"]);
+    place.ok(["undo", "-w", "fix"]);
+    place.ok(["redo", "-w", "fix"]);
+    assert_eq!(place.json(&["audit", "verify"])["differences"], Value::Null);
+    // The files of the newest snapshot are those of the one before.
+    swap(&place, "1 = 1", "root NOT IN (SELECT root FROM snapshots ORDER BY id DESC LIMIT 1)");
+    let verified = |code| {
+        let output = place.run(["audit", "verify", "--json"]);
+        answered(&output, code)["result"].clone()
+    };
+    let found = verified(5);
+    let told = found["differences"][0].as_str().unwrap();
+    assert!(told.contains("workspace fix") && told.contains("other files"), "{found}");
+    let text = place.run(["audit", "verify"]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("the vault is not what its log says: workspace fix"), "{text}");
+    // A workspace that was moved by hand.
+    let columns = "kind, id, scope, name, value";
+    let sql = format!("SELECT {columns} FROM refs WHERE kind = 'workspace'");
+    let row = rows(&place, &sql, &[])[0].clone();
+    let text = |value: &str| {
+        let hex: Vec<char> = value[1..].chars().collect();
+        let byte =
+            |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+        String::from_utf8(hex.chunks(2).map(byte).collect()).unwrap()
+    };
+    let state: Value = serde_json::from_str(&text(&row[4])).unwrap();
+    let moved =
+        text(&row[4]).replace(state["head"].as_str().unwrap(), state["base"].as_str().unwrap());
+    let moved: String = moved.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let moved = [&row[..4], &[format!("t{moved}")]].concat();
+    let values = [moved[4].clone(), sum_of("refs", &moved), moved[1].clone()];
+    rows(&place, "UPDATE refs SET value = ?, sum = ? WHERE kind = 'workspace' AND id = ?", &values);
+    let found = verified(5);
+    let told = found["differences"].to_string();
+    assert!(
+        told.contains("workspace fix is at snapshot") && told.contains("the log says"),
+        "{told}"
+    );
+}

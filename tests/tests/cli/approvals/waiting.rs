@@ -258,3 +258,83 @@ fn a_grant_is_void_when_the_workspace_moved_after_it() {
     );
     assert!(cat(&place, "fix", "/meanwhile").is_some());
 }
+
+/// Asks for something that waits before it runs.
+fn asked_remotely(place: &Place, options: &[&str]) -> String {
+    let remote = ["curl", "-s", "-X", "DELETE", "http://127.0.0.1:9/"];
+    asked(place, &[&["--net", "host", "-w", "fix"], options].concat(), &remote)
+}
+
+/// A person approves of what they looked at: in a workspace that has changed since, they say which state that was.
+#[needs("curl")]
+#[test]
+fn what_has_changed_is_looked_at_again() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let id = asked_remotely(&place, &[]);
+    let shown = || place.json(&["approvals", "show", &id]);
+    assert_eq!(shown()["moved"], Value::Null);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo x > x; echo y > y"]);
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(text.contains("has changed since this was asked for (2 files)"), "{text}");
+    let again = place.json_error(&["approvals", "approve", &id], 4);
+    let told = again["message"].as_str().unwrap();
+    assert!(told.contains("has changed since this was asked for (2 files)"), "{again}");
+    assert!(again.to_string().contains("look again"), "{again}");
+    assert_eq!(approval(&place, &id)["state"], "pending");
+    let seen = shown()["moved"]["snapshot"].as_str().unwrap().to_owned();
+    assert!(text.contains(&format!("--seen {seen}")), "{text}");
+    // It moves between the look and the word.
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo z > z"]);
+    place.json_error(&["approvals", "approve", &id, "--seen", &seen], 4);
+    let seen = shown()["moved"]["snapshot"].as_str().unwrap().to_owned();
+    let ran = place.run(["approvals", "approve", "--json", &id, "--seen", &seen]);
+    assert_eq!(document_of(&ran)["result"]["decided"][0]["exec"]["result"]["state"], "completed");
+    // What is back where it was has not changed.
+    let id = asked_remotely(&place, &[]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo more >> x"]);
+    place.ok(["undo", "-w", "fix"]);
+    let ran = place.run(["approvals", "approve", "--json", &id]);
+    assert_eq!(document_of(&ran)["result"]["decided"][0]["exec"]["result"]["state"], "completed");
+}
+
+/// Whoever decides sees where it would run and with what, but no secrets.
+#[test]
+fn where_and_with_what_is_shown() {
+    let place = project();
+    let options = ["-e", "TARGET=prod", "-e", "API_TOKEN=ghp_0123456789abcdef0123456789abcdef0123"];
+    let options = [&options[..], &["--cwd", "sub"]].concat();
+    let id = asked_remotely(&place, &options);
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(text.contains("TARGET=prod") && text.contains("sub"), "{text}");
+    assert!(text.contains("API_TOKEN (its value is not shown)"), "{text}");
+    let shown = place.json(&["approvals", "show", &id]);
+    assert!(!shown.to_string().contains("ghp_") && !text.contains("ghp_"), "{shown}");
+    assert_eq!(shown["variables"][1]["value"], "prod", "{shown}");
+    // Of what was tried the names are kept.
+    let id = asked(&place, &[&["-w", "fix"], &options[..]].concat(), &["rm", "a"]);
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(text.contains("TARGET") && text.contains("API_TOKEN"), "{text}");
+}
+
+/// A grant whose process was killed before it used it is gone, and its variables with it once it is too late.
+#[test]
+fn a_grant_that_nobody_uses_is_gone() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let wait =
+        ["exec", "-c", "approvals.expire=4s", "--wait-approval", "--net", "host", "-w", "fix"];
+    let remote = ["-e", "KEPT=for-later", "--", "curl", "-X", "DELETE", "http://127.0.0.1:9/"];
+    let (mut child, id) = waiting(&place, &[&wait[..], &remote].concat());
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
+    place.ok(["approvals", "approve", &id]);
+    assert_eq!(approval(&place, &id)["state"], "granted");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(approval(&place, &id)["state"], "gone");
+    place.json_error(&["approvals", "approve", &id], 4);
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(approval(&place, &id)["state"], "expired");
+    assert_eq!(envelope(&place, &id)["result"]["state"], "denied");
+}

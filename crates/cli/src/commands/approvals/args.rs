@@ -2,6 +2,7 @@
 
 use clap::Args;
 use offshoot_engine::approval::ApprovalScope;
+use offshoot_engine::id::Id;
 
 use crate::complete;
 
@@ -29,6 +30,9 @@ pub(super) struct ApproveArgs {
     /// Approve the same command of the same agent's session from now on, until the approval would expire
     #[arg(long, conflicts_with = "always")]
     pub(super) session: bool,
+    /// Approve it in a workspace that has changed since it was asked for, as you saw it: the snapshot that `approvals show` names
+    #[arg(long, value_name = "SNAPSHOT", conflicts_with = "all")]
+    pub(super) seen: Option<Id>,
     /// Add the smallest rule that allows the command to your policy
     #[arg(long)]
     pub(super) always: bool,

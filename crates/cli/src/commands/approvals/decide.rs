@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 use std::os::fd::AsFd;
 
 use offshoot_engine::approval::{
-    Approval, ApprovalScope, ApprovalService, ApprovedWork, Approving, is_awaited,
+    Approval, ApprovalScope, ApprovalService, ApprovedWork, Approving,
 };
 use offshoot_engine::exec::{ExecutionObserver, Signals, Stream};
 use offshoot_engine::text::{Passes, TerminalText};
@@ -31,7 +31,7 @@ pub(super) fn approve(
     opened: &OpenVault,
     approvals: &[Approval],
 ) -> Result<()> {
-    let how = Approving { reason: args.message.clone(), scope: args.scope() };
+    let how = Approving { reason: args.message.clone(), scope: args.scope(), seen: args.seen };
     let mut decided = Vec::new();
     for approval in approvals {
         let rule = match args.always {
@@ -89,7 +89,7 @@ pub(super) fn carry_out(
     let service = context.engine.approvals(&opened.vault);
     let mut outcome = match service.approve(approval, how)? {
         ApprovedWork::Done(applied) => wire::applied_trial(&applied),
-        ApprovedWork::Granted(granted) if is_awaited(&granted) => without_effect(&granted),
+        ApprovedWork::Awaited(granted) => without_effect(&granted),
         ApprovedWork::Granted(granted) => {
             let signals = Signals::take_over()
                 .map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
@@ -208,7 +208,7 @@ pub(crate) fn ask(
     }
     loop {
         output::eprint(&format!("{question} [y/n/always/later] "));
-        let how = |scope| Approving { reason: None, scope };
+        let how = |scope| Approving { scope, ..Approving::default() };
         let service = context.engine.approvals(vault);
         match typed(signals).as_str() {
             "y" | "yes" => {

@@ -2,8 +2,10 @@
 
 mod pages;
 
+use std::collections::BTreeMap;
+
 use offshoot_engine::approval::{Approval, ApprovalScope, ApprovalService, Approving};
-use offshoot_engine::wire;
+use offshoot_engine::id::Id;
 
 use self::pages::{Choice, Page, Pages};
 use super::decide::{agreed_rule, carry_out};
@@ -27,7 +29,8 @@ pub(super) fn run(
     if found.is_empty() {
         return context.output.text("nothing waits for an approval\n");
     }
-    let mut pages = Pages::new(load(context, opened, found)?);
+    let (loaded, seen) = load(context, opened, service, found)?;
+    let mut pages = Pages::new(loaded);
     let mut screen = Screen::enter(UNFINISHED)?;
     let mut told = Vec::new();
     'shown: loop {
@@ -44,7 +47,8 @@ pub(super) fn run(
             };
             // What is not tried runs at the terminal as it was.
             drop(screen);
-            match decide(context, opened, service, &approval, choice) {
+            let seen = seen.get(&approval.id).copied();
+            match decide(context, opened, service, (&approval, seen), choice) {
                 Ok(text) => {
                     pages.decided();
                     told.push(text);
@@ -65,11 +69,11 @@ fn decide(
     context: &Context,
     opened: &OpenVault,
     service: &ApprovalService<'_>,
-    approval: &Approval,
+    (approval, seen): (&Approval, Option<Id>),
     choice: Choice,
 ) -> Result<String> {
     let approve = |scope, rule| {
-        let how = Approving { reason: None, scope };
+        let how = Approving { reason: None, scope, seen };
         carry_out(context, opened, approval, &how, rule).map(|done| outcome::text(&done))
     };
     match choice {
@@ -87,16 +91,18 @@ fn decide(
     }
 }
 
-fn load(context: &Context, opened: &OpenVault, found: Vec<Approval>) -> Result<Vec<Page>> {
-    let workspaces = opened.vault.workspaces()?;
-    let mut pages = Vec::new();
+fn load(
+    context: &Context,
+    opened: &OpenVault,
+    service: &ApprovalService<'_>,
+    found: Vec<Approval>,
+) -> Result<(Vec<Page>, BTreeMap<Id, Id>)> {
+    let (mut pages, mut seen) = (Vec::new(), BTreeMap::new());
     for approval in found {
-        let exec = show::envelope(opened, &approval)?;
-        let item = wire::listed_approval(&approval, &workspaces);
-        let text = show::details(&approval, item.workspace.as_deref(), exec.as_ref())
-            + &show::printed(exec.as_ref());
-        let patch = show::patch(context, opened, &approval)?.unwrap_or_default();
-        pages.push(Page::new(approval, &text, &patch));
+        let (shown, patch) = show::shown(context, opened, service, &approval)?;
+        let text = show::details(&approval, &shown) + &show::printed(shown.exec.as_ref());
+        seen.extend(service.moved(&approval)?.map(|moved| (approval.id, moved.head)));
+        pages.push(Page::new(approval, &text, &patch.unwrap_or_default()));
     }
-    Ok(pages)
+    Ok((pages, seen))
 }

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use offshoot_engine::approval::{Approval, ApprovalService, is_awaited};
 use offshoot_engine::exec::ExecService;
 use offshoot_engine::wire;
-use offshoot_protocol::{ApprovalShowDoc, ExecEnvelopeDoc, ExitCode, Hint, Text};
+use offshoot_protocol::{
+    ApprovalShowDoc, ApprovalVariableDoc, ExecEnvelopeDoc, ExitCode, Hint, Text,
+};
 
 use super::rows::state;
 use crate::context::{Context, OpenVault};
@@ -27,17 +29,18 @@ pub(super) fn run(
     service: &ApprovalService<'_>,
 ) -> Result<()> {
     let approval = service.find(id)?;
-    let patch = patch(context, opened, &approval)?;
-    let exec = envelope(opened, &approval)?;
-    let item = wire::listed_approval(&approval, &opened.vault.workspaces()?);
-    let shown = ApprovalShowDoc { item, exec, patch: patch.as_deref().map(Text::new) };
+    let (shown, patch) = shown(context, opened, service, &approval)?;
     context.output.data(shown, |shown| {
-        let mut text = details(&approval, shown.item.workspace.as_deref(), shown.exec.as_ref());
+        let mut text = details(&approval, shown);
         text.push_str(&printed(shown.exec.as_ref()));
         text.push_str(&coloured(patch.as_deref().unwrap_or_default()));
         if approval.state.is_pending() {
             let id = approval.id.short();
-            let approve = next(Hint::command("offshoot approvals approve").arg(&id));
+            let approve = Hint::command("offshoot approvals approve").arg(&id);
+            let approve = next(match &shown.moved {
+                Some(moved) => approve.words("--seen").arg(&moved.snapshot),
+                None => approve,
+            });
             let deny = next(Hint::command("offshoot approvals deny").arg(&id));
             text.push_str(&paint(DIM, &format!("approve: {approve}   deny: {deny}")));
             text.push('\n');
@@ -46,12 +49,27 @@ pub(super) fn run(
     })
 }
 
-/// What the trial would change, as a patch.
-pub(super) fn patch(
+/// Everything that there is to see, and what the trial would change.
+pub(super) fn shown(
     context: &Context,
     opened: &OpenVault,
+    service: &ApprovalService<'_>,
     approval: &Approval,
-) -> Result<Option<Vec<u8>>> {
+) -> Result<(ApprovalShowDoc, Option<Vec<u8>>)> {
+    let patch = patch(context, opened, approval)?;
+    let exec = envelope(opened, approval)?;
+    let shown = ApprovalShowDoc {
+        item: wire::listed_approval(approval, &opened.vault.workspaces()?),
+        variables: wire::approval_variables(approval, exec.as_ref()),
+        moved: service.moved(approval)?.as_ref().map(wire::moved_workspace),
+        patch: patch.as_deref().map(Text::new),
+        exec,
+    };
+    Ok((shown, patch))
+}
+
+/// What the trial would change, as a patch.
+fn patch(context: &Context, opened: &OpenVault, approval: &Approval) -> Result<Option<Vec<u8>>> {
     let (Some(base), Some(trial)) = (approval.base, approval.trial) else { return Ok(None) };
     let vault = &opened.vault;
     // What was decided long ago may have been collected.
@@ -65,18 +83,15 @@ pub(super) fn patch(
     Ok(Some(patch))
 }
 
-pub(super) fn envelope(opened: &OpenVault, approval: &Approval) -> Result<Option<ExecEnvelopeDoc>> {
+fn envelope(opened: &OpenVault, approval: &Approval) -> Result<Option<ExecEnvelopeDoc>> {
     let Some(record) = opened.vault.exec(&approval.id)? else { return Ok(None) };
     let (stdout, stderr) = ExecService::new(&opened.vault).output(&approval.id)?;
     Ok(wire::recorded_envelope(&record, (&stdout, &stderr)))
 }
 
 /// What there is to know before one decides.
-pub(super) fn details(
-    approval: &Approval,
-    workspace: Option<&str>,
-    exec: Option<&ExecEnvelopeDoc>,
-) -> String {
+pub(super) fn details(approval: &Approval, shown: &ApprovalShowDoc) -> String {
+    let (workspace, exec) = (shown.item.workspace.as_deref(), shown.exec.as_ref());
     let row = |name: &str, value: String| vec![paint(DIM, name), value];
     let by = &approval.asked_by;
     let agent = by.agent.as_ref().map(|agent| format!(" for {agent}")).unwrap_or_default();
@@ -99,6 +114,21 @@ pub(super) fn details(
     }
     if let Some(workspace) = workspace {
         rows.push(row("workspace", paint(NAME, workspace)));
+    }
+    if let Some(moved) = &shown.moved {
+        let files = render::count(moved.files, "file");
+        let text = format!("the workspace has changed since this was asked for ({files})");
+        rows.push(row("changed", paint(WARN, &text)));
+    }
+    if let Some(cwd) = exec.and_then(|exec| exec.request.cwd.as_ref()) {
+        rows.push(row("directory", render::line(cwd.as_str())));
+    }
+    for ApprovalVariableDoc { name, value } in &shown.variables {
+        let text = match value {
+            Some(value) => format!("{}={}", name.as_str(), value.as_str()),
+            None => format!("{} (its value is not shown)", name.as_str()),
+        };
+        rows.push(row("variable", render::line(&text)));
     }
     match &approval.untried {
         Some(why) => rows.push(row("not tried", paint(WARN, &render::line(why)))),

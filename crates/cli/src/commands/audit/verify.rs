@@ -58,7 +58,10 @@ fn of_vault(context: &Context, known: &Known) -> Result<AuditVerifyDoc> {
         ..empty()
     };
     Ok(match verified {
-        Ok(report) => filled(document, &report),
+        Ok(report) => {
+            let differences = vault.audit_differences()?;
+            filled(AuditVerifyDoc { differences, ..document }, &report)
+        }
         Err(flaw) => {
             AuditVerifyDoc { problem: Some(format!("{flaw}; {}", advice(&flaw))), ..document }
         }
@@ -95,6 +98,8 @@ fn empty() -> AuditVerifyDoc {
         trusted: None,
         keys: Vec::new(),
         pruned: None,
+        uncompared: Vec::new(),
+        differences: Vec::new(),
         problem: None,
     }
 }
@@ -104,6 +109,7 @@ fn filled(document: AuditVerifyDoc, report: &AuditReport) -> AuditVerifyDoc {
         events: report.events,
         head: Some(report.head.to_string()),
         keys: report.keys.iter().map(wire::audit_signer).collect(),
+        uncompared: report.uncompared.clone(),
         ..document
     }
 }
@@ -116,6 +122,14 @@ fn told(document: &AuditVerifyDoc) -> String {
     let mut text = paint(GOOD, &format!("{events} as recorded\n"));
     if let Some(pruned) = document.pruned {
         text.push_str(&format!("events until {pruned} were removed with `audit prune`\n"));
+    }
+    for seq in &document.uncompared {
+        let gone = format!("event {seq} is among them: its head cannot be compared any more");
+        text.push_str(&format!("{}\n", paint(WARN, &gone)));
+    }
+    for difference in &document.differences {
+        let other = format!("the vault is not what its log says: {}", render::line(difference));
+        text.push_str(&format!("{}\n", paint(BAD, &other)));
     }
     if document.trusted.is_none() {
         let unknown = "signed by a key that nobody named: --key says which one to trust";

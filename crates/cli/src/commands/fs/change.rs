@@ -181,8 +181,6 @@ pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Res
     let at = args.at.as_deref().unwrap_or(&base);
     let point = Resolver::new(vault).point(at, Some(&workspace))?;
     let service = context.engine.files(vault);
-    let root = &point.snapshot.root;
-    let edited =
-        service.revert(&workspace, &context.typed_all(vault, &args.paths)?, root, &point.label)?;
+    let edited = service.revert(&workspace, &context.typed_all(vault, &args.paths)?, &point)?;
     report(context, vault, &workspace, edited, None)
 }

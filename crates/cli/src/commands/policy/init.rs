@@ -32,6 +32,9 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
         CliError::new(ExitCode::Usage, "there is no place for your rules: HOME is not set")
             .hint("set HOME or XDG_CONFIG_HOME")
     })?;
+    if layer == PolicyLayer::User {
+        context.engine.actor().require_person("write the user's rules")?;
+    }
     write(&path, text)?;
     let document = PolicyInitDoc { path: path.display().to_string(), layer };
     context.output.done(document, |_| {
