@@ -162,7 +162,8 @@ pub struct ExecResultDoc {
     /// What was decided before it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionDoc>,
-    /// The approval that it waits for or was given, where a person decides about it.
+    /// The approval that it waits for or was given, where a person decides about it. One that holds for a session has the id of the
+    /// exec that it was given for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalDoc>,
     /// How far it came: `completed`, `denied` or `pending_approval` where it did not run, or `failed` with `failed_in`.

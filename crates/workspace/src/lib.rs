@@ -45,7 +45,7 @@ mod workspace_lock;
 
 pub use approval::outcome::{AppliedTrial, is_awaited};
 pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
-pub use audit::{AuditEntry, AuditFilter, AuditService};
+pub use audit::{AUDIT_KINDS, AuditEntry, AuditFilter, AuditService};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
     NewBinding, Rebound, Refreshed, UnboundGitDirectory, check_folder, shown_name,

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use offshoot_protocol::ApprovalState;
 use offshoot_store::Id;
+use offshoot_tree::RootId;
+use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
-use offshoot_tree::{RootId, diff};
 use offshoot_vault::{
     Actor, Approval, ApprovalDecision, Checkpoint, CheckpointState, Transaction, WorkspaceRecord,
 };
@@ -14,8 +15,10 @@ use super::outcome::AppliedTrial;
 use super::record::{Completed, complete};
 use super::{ApprovalService, describe, pending};
 use crate::audited::audited;
+use crate::change::ChangeSummaryService;
 use crate::error::{Result, ServiceError};
 use crate::exec::summary::{is_directory_time, shortened};
+use crate::git::GitReport;
 use crate::merge::{MergeRecord, MergeRequest, MergeService, MergeTarget};
 use crate::resolve::Point;
 use crate::workspace_lock::lock_workspace;
@@ -59,7 +62,9 @@ impl ApprovalService<'_> {
         trial: Id,
     ) -> Result<AppliedTrial> {
         let root = |id: &Id| Ok::<RootId, ServiceError>(self.vault.snapshot(id)?.root);
-        let mut changes = diff::compare(self.vault.objects()?, &root(&base)?, &root(&trial)?)?;
+        // As the trial told them, a move as a move.
+        let service = ChangeSummaryService::new(self.vault, DiffOptions::default());
+        let mut changes = service.between(&root(&base)?, &root(&trial)?, true)?.changes;
         changes.retain(|change| !is_directory_time(change));
         let made = self.vault.transact("approve", &decided_by(approval), |tx| {
             let now = tx.workspace(&workspace.id)?.filter(|now| now.state == workspace.state);
@@ -87,7 +92,8 @@ impl ApprovalService<'_> {
         })?;
         let (workspace, checkpoint) = made.value.ok_or_else(|| self.overtaken(approval))?;
         let approval = approval.clone();
-        Ok(AppliedTrial { approval, workspace, changes, merged: false, checkpoint })
+        let (merged, git) = (false, GitReport::default());
+        Ok(AppliedTrial { approval, workspace, changes, merged, git, checkpoint })
     }
 
     /// The workspace moved since. What conflicts is told, and nothing is changed.
@@ -114,6 +120,7 @@ impl ApprovalService<'_> {
                 return Ok(false);
             }
             describe(tx, approval, "approve");
+            tx.detail("merged", true);
             checkpoint = Some(add_checkpoint(tx, approval, made.workspace)?);
             let done = Completed {
                 before: made.workspace.state.head,
@@ -139,13 +146,12 @@ impl ApprovalService<'_> {
         }
         let workspace =
             self.vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))?;
-        let mut changes = outcome.changes;
-        changes.retain(|change| !is_directory_time(change));
         Ok(AppliedTrial {
             approval: approval.clone(),
             workspace,
-            changes,
+            changes: outcome.changes,
             merged: true,
+            git: outcome.git,
             checkpoint,
         })
     }

@@ -7,13 +7,13 @@ use offshoot_engine::exec::ExecService;
 use offshoot_engine::wire;
 use offshoot_protocol::{ApprovalShowDoc, ExecEnvelopeDoc, ExitCode, Hint, Text};
 
-use super::rows::state;
+use super::rows::{place, state};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::invocation::next;
 use crate::output::{finish_write, print_json};
 use crate::render::patch::coloured;
-use crate::render::{self, BAD, DIM, NAME, WARN, fields, paint};
+use crate::render::{self, BAD, DIM, WARN, fields, paint};
 
 /// At most so much of an output is shown to people.
 const SHOWN_OUTPUT: usize = 4_000;
@@ -97,9 +97,7 @@ pub(super) fn details(
     if approval.state.is_pending() {
         rows.push(row("expires", render::time(approval.expires_ms)));
     }
-    if let Some(workspace) = workspace {
-        rows.push(row("workspace", paint(NAME, workspace)));
-    }
+    rows.push(row("workspace", place(approval, workspace)));
     match &approval.untried {
         Some(why) => rows.push(row("not tried", paint(WARN, &render::line(why)))),
         None => rows.push(row("tried", tried(approval, exec))),
@@ -182,8 +180,16 @@ pub(super) fn wait(
             break approval;
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            let message = format!("nobody has decided about {} yet", approval.id.short());
-            return Err(CliError::new(ExitCode::PendingApproval, message));
+            let (id, waited) = (approval.id.short(), timeout.unwrap_or_default());
+            let message = format!("nobody decided about {id} within {waited:?}");
+            let hint = Hint::from("it still waits: ")
+                .then("offshoot approvals wait")
+                .arg(&id)
+                .text(" goes on waiting, ")
+                .then("offshoot approvals show")
+                .arg(&id)
+                .text(" shows it");
+            return Err(CliError::new(ExitCode::PendingApproval, message).hint(hint));
         }
         std::thread::sleep(LOOK);
     };
