@@ -4,6 +4,8 @@
 mod people;
 #[path = "approvals/printed.rs"]
 mod printed;
+#[path = "approvals/told.rs"]
+mod told;
 #[path = "approvals/trials.rs"]
 mod trials;
 #[path = "approvals/trust.rs"]

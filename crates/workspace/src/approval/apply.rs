@@ -7,15 +7,14 @@ use offshoot_store::Id;
 use offshoot_tree::RootId;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
-use offshoot_vault::{
-    Actor, Approval, ApprovalDecision, Checkpoint, CheckpointState, Transaction, WorkspaceRecord,
-};
+use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, WorkspaceRecord};
 
 use super::outcome::AppliedTrial;
 use super::record::{Completed, complete};
 use super::{ApprovalService, describe, pending};
 use crate::audited::audited;
 use crate::change::ChangeSummaryService;
+use crate::checkpoint::add_automatic;
 use crate::error::{Result, ServiceError};
 use crate::exec::summary::{is_directory_time, shortened};
 use crate::git::GitReport;
@@ -168,11 +167,6 @@ fn add_checkpoint(
     approval: &Approval,
     workspace: &WorkspaceRecord,
 ) -> offshoot_vault::Result<String> {
-    let id = tx.new_id();
-    let name = format!("cp-{}", id.short());
     let reason = format!("before {}", shortened(&approval.command));
-    let (snapshot, created_ms) = (workspace.state.head, tx.time_ms());
-    let state = CheckpointState { snapshot, automatic: true, created_ms, reason };
-    tx.set_checkpoint(&Checkpoint { id, workspace: workspace.id, name: name.clone(), state })?;
-    Ok(name)
+    add_automatic(tx, &workspace.id, workspace.state.head, reason)
 }

@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::args::{ApproveArgs, DenyArgs};
-use super::outcome;
+use super::{outcome, show};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result, body};
 use crate::invocation::next;
@@ -228,21 +228,7 @@ pub(crate) fn ask(
     approval: &Approval,
     signals: Option<&Signals>,
 ) -> Result<bool> {
-    let patch = match (approval.base, approval.trial) {
-        (Some(base), Some(trial)) if base != trial => {
-            let (base, trial) = (vault.snapshot(&base)?, vault.snapshot(&trial)?);
-            let service = context.engine.changes(vault);
-            let summary = service.between(&base.root, &trial.root, false)?;
-            let mut patch = Vec::new();
-            service.patch(
-                &summary.changes,
-                offshoot_engine::change::BinaryForm::Named,
-                &mut patch,
-            )?;
-            patch
-        }
-        _ => Vec::new(),
-    };
+    let patch = show::patch(context, vault, approval)?.unwrap_or_default();
     let what = render::line(&approval.command);
     output::eprint(&format!("{what} needs your approval: {}\n", render::line(&approval.reason)));
     let (question, shown) = match (&approval.untried, patch.is_empty()) {

@@ -95,7 +95,7 @@ fn load(context: &Context, opened: &OpenVault, found: Vec<Approval>) -> Result<V
         let item = wire::listed_approval(&approval, &workspaces);
         let text = show::details(&approval, item.workspace.as_deref(), exec.as_ref())
             + &show::printed(exec.as_ref());
-        let patch = show::patch(context, opened, &approval)?.unwrap_or_default();
+        let patch = show::patch(context, &opened.vault, &approval)?.unwrap_or_default();
         pages.push(Page::new(approval, &text, &patch));
     }
     Ok(pages)

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_engine::approval::{Approval, ApprovalService, is_awaited};
 use offshoot_engine::exec::ExecService;
+use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{ApprovalShowDoc, ExecEnvelopeDoc, ExitCode, Hint, Text};
 
@@ -27,7 +28,7 @@ pub(super) fn run(
     service: &ApprovalService<'_>,
 ) -> Result<()> {
     let approval = service.find(id)?;
-    let patch = patch(context, opened, &approval)?;
+    let patch = patch(context, &opened.vault, &approval)?;
     let exec = envelope(opened, &approval)?;
     let item = wire::listed_approval(&approval, &opened.vault.workspaces()?);
     let shown = ApprovalShowDoc { item, exec, patch: patch.as_deref().map(Text::new) };
@@ -49,11 +50,10 @@ pub(super) fn run(
 /// What the trial would change, as a patch.
 pub(super) fn patch(
     context: &Context,
-    opened: &OpenVault,
+    vault: &Vault,
     approval: &Approval,
 ) -> Result<Option<Vec<u8>>> {
     let (Some(base), Some(trial)) = (approval.base, approval.trial) else { return Ok(None) };
-    let vault = &opened.vault;
     // What was decided long ago may have been collected.
     let (Ok(base), Ok(trial)) = (vault.snapshot(&base), vault.snapshot(&trial)) else {
         return Ok(None);
