@@ -4,6 +4,7 @@ use offshoot_vocabulary::ExecState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::TruncatedDoc;
 use crate::document::Kind;
 use crate::history::ActorDoc;
 use crate::text::Text;
