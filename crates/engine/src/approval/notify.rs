@@ -14,7 +14,7 @@ use crate::offshoot::Offshoot;
 /// Runs the line in a group of its own and ends all of that when the line has ended, or after ten seconds: whoever started it may have
 /// ended long before.
 const WATCHED: &str =
-    r#"group=$$; (sleep 10; kill -9 -- "-$group") & sh -c "$1"; kill -9 -- "-$group""#;
+    r#"group=$$; (sleep 10; kill -s KILL -- "-$group") & sh -c "$1"; kill -s KILL -- "-$group""#;
 
 /// Longer texts are cut: what is told has to fit into a pipe that nobody reads, with six bytes for a character and all of these in it.
 const LONGEST: usize = 4 << 10;

@@ -1,6 +1,7 @@
 //! `offshoot audit log`: events, found by who, when and what.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::thread;
 use std::time::Duration;
 
@@ -64,7 +65,12 @@ impl LogArgs {
         context: &Context,
         vault: &Vault,
     ) -> Result<AuditFilter> {
-        let path = self.path.as_ref().map(|path| context.typed(vault, path)).transpose()?;
+        let standing = context.standing(vault)?;
+        let meant = |path: &OsString| match standing.on_host(path.as_bytes()) {
+            Some(path) => Ok(path),
+            None => standing.path(path.as_bytes()),
+        };
+        let path = self.path.as_ref().map(meant).transpose()?;
         Ok(AuditFilter {
             workspace,
             since_ms: self.since,
