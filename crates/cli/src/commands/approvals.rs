@@ -154,8 +154,7 @@ fn list(
             words.push(("approve", "offshoot approvals approve ID"));
             words.push(("deny", "offshoot approvals deny ID"));
         }
-        let words =
-            words.iter().map(|(what, how)| format!("{what}: {}", next(Hint::command(*how))));
+        let words = words.iter().map(|(what, how)| format!("{what}: {}", next(Hint::command(how))));
         let footer = words.collect::<Vec<_>>().join("   ");
         format!("{}{}\n", table(COLUMNS, rows.collect()), paint(DIM, &footer))
     })
