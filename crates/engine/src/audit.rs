@@ -9,7 +9,7 @@ pub use offshoot_vault::{
     AuditEvent, AuditFlaw, AuditHead, AuditReport, AuditVerifier, LinesError, LinesWriter,
     PrunedAudit, PublicKey, Signature, SignedHead, SigningKey, verify_lines,
 };
-pub use offshoot_workspace::{AuditEntry, AuditFilter, AuditService};
+pub use offshoot_workspace::{AUDIT_KINDS, AuditEntry, AuditFilter, AuditService};
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::change::ChangeDoc;
-use crate::document::Kind;
+use crate::document::{ErrorBody, Kind};
 use crate::exec::ExecEnvelopeDoc;
+use crate::git::RepositoryNoteDoc;
 use crate::hint::SuggestedCommand;
 use crate::history::ActorDoc;
 use crate::schema::{self, Schema};
@@ -22,7 +23,7 @@ pub(crate) const SCHEMAS: &[Schema] = &[
 /// A request that a person decides about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalDoc {
-    /// Its id, which is that of the exec: `show` has the envelope.
+    /// Its id, which is that of the exec that it was asked for: `show` has the envelope.
     pub id: String,
     /// How far it came.
     pub state: ApprovalState,
@@ -84,7 +85,7 @@ pub struct ApprovalListItemDoc {
     /// The approval.
     #[serde(flatten)]
     pub approval: ApprovalDoc,
-    /// The workspace that it is about; missing where it would be made.
+    /// The workspace that it is about, which may not be there yet; missing where a new one would be made that nobody named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// Whether a process waits for the decision.
@@ -133,8 +134,22 @@ pub struct ApprovalMovedDoc {
 /// What came of deciding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalDecidedDoc {
-    /// One for each approval that was named.
+    /// One for each approval that was decided about.
     pub decided: Vec<ApprovalOutcomeDoc>,
+    /// One for each of several that could not be decided about; the others were all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<ApprovalFailureDoc>,
+}
+
+/// An approval that could not be decided about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalFailureDoc {
+    /// Its id.
+    pub id: String,
+    /// The command line, for people.
+    pub command: String,
+    /// Why not.
+    pub error: ErrorBody,
 }
 
 /// What came of deciding about one approval.
@@ -154,6 +169,9 @@ pub struct ApprovalOutcomeDoc {
     /// What changed in the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_files: Vec<ChangeDoc>,
+    /// What became of repositories that both the trial and the workspace changed: what of them was not taken says why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryNoteDoc>,
     /// The envelope of the command, where approving ran it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exec: Option<Box<ExecEnvelopeDoc>>,
@@ -173,8 +191,11 @@ impl Kind for ApprovalShowDoc {
 impl Kind for ApprovalDecidedDoc {
     const KIND: &'static str = "approvals.decided";
 
-    /// A command that approving ran may fail; what it returned is in its envelope.
+    /// That of the first that could not be decided about. A command that approving ran may fail; what it returned is in its envelope.
     fn exit_code(&self) -> ExitCode {
+        if let Some(first) = self.failed.first() {
+            return first.error.code();
+        }
         let failed =
             |one: &ApprovalOutcomeDoc| one.exec.as_ref().is_some_and(|exec| !exec.is_success());
         if self.decided.iter().any(failed) { ExitCode::Failure } else { ExitCode::Success }

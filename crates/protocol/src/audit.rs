@@ -221,6 +221,30 @@ pub struct TimelineEntryDoc {
     /// What was decided about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
+    /// The rule that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// How far a command came, as in its envelope; of a decision about an approval, what became of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// It was a trial: it ran, and the workspace stayed as it was until somebody approves of that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tried: bool,
+    /// The approval that it waits for, that let it run, or that was decided about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
+    /// Approving merged what was tried, as the workspace had moved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
+    /// Nobody decided in time: it is what `approvals.fallback` says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fallback: bool,
+    /// What an approval holds for: `once`, `session` or `always`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Why policy decided so; of a decision about an approval, what was said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// How it ended: `exit 0`, `signal 9`, `denied`, `timed out`, `interrupted`, `failed`, or `running` where its end is not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -230,6 +254,19 @@ pub struct TimelineEntryDoc {
     /// The files that changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<TimelineFileDoc>,
+    /// The files that a trial would change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried_files: Vec<TimelineFileDoc>,
+}
+
+/// Events that are not there any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AuditPrunedDoc {
+    /// The number of the last one that was removed.
+    pub seq: u64,
+    /// When they were removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
 }
 
 /// What happened in a workspace, oldest first.
@@ -242,6 +279,9 @@ pub struct TimelineDoc {
     pub entries: Vec<TimelineEntryDoc>,
     /// There is more before.
     pub more: bool,
+    /// What was removed from the log with `audit prune`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned: Option<AuditPrunedDoc>,
 }
 
 impl Kind for TimelineDoc {

@@ -1,20 +1,25 @@
 //! The envelope of an exec: what was asked, what was decided, what happened and what changed.
 
+mod confined;
+mod listed;
+
 use offshoot_vocabulary::{
-    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network, RerunReason,
-    ResourceLimit,
+    CheckpointMode, DriverName, Durability, ExecState, Network, RerunReason, ResourceLimit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::approval::ApprovalDoc;
 use crate::change::ChangeDoc;
-use crate::document::{ErrorBody, Kind, SCHEMA_VERSION};
+use crate::document::{ErrorBody, SCHEMA_VERSION};
 use crate::history::ActorDoc;
 use crate::outcome::ExecOutcome;
 use crate::policy::DecisionDoc;
 use crate::schema::{self, Schema};
 use crate::text::Text;
+
+pub use confined::*;
+pub use listed::*;
 
 /// The schemas of what is here.
 pub(crate) const SCHEMAS: &[Schema] = &[
@@ -162,7 +167,8 @@ pub struct ExecResultDoc {
     /// What was decided before it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionDoc>,
-    /// The approval that it waits for or was given, where a person decides about it.
+    /// The approval that it waits for or was given, where a person decides about it. One that holds for a session has the id of the
+    /// exec that it was given for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalDoc>,
     /// How far it came: `completed`, `denied` or `pending_approval` where it did not run, or `failed` with `failed_in`.
@@ -305,162 +311,6 @@ pub struct TruncatedDoc {
     pub stderr_bytes: u64,
 }
 
-/// What confined a command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SandboxDoc {
-    /// How it was confined.
-    pub mode: Confinement,
-    /// The namespaces of its own.
-    pub namespaces: Vec<String>,
-    /// What it could reach.
-    pub network: Network,
-    /// How its home looked.
-    pub home: HomeView,
-    /// Where it could write and what was kept: the workspace, unless it was read-only.
-    pub writable: Vec<Text>,
-    /// Where it could write and what was thrown away afterwards.
-    pub private: Vec<Text>,
-    /// What it saw empty.
-    pub hidden: Vec<Text>,
-    /// Directories of the workspace could be renamed where overlayfs by itself refuses.
-    #[serde(default)]
-    pub broker: bool,
-    /// Package caches that outlive it: what it wrote there is kept for later commands of the vault.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub caches: Vec<String>,
-    /// The limits that it was held to.
-    #[serde(default)]
-    pub limits: LimitsDoc,
-    /// The version of Landlock's rules that held, the `landlock` of the restrictions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub landlock_abi: Option<u32>,
-    /// Everything else in force, such as `no_new_privs`.
-    pub restrictions: Vec<String>,
-    /// What commands are usually kept from and this one was not, because the system refuses what would do it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gaps: Vec<String>,
-}
-
-/// The limits that a command was held to, as the kernel and the sandbox had them; none where there was none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LimitsDoc {
-    /// Processes and threads.
-    pub processes: Option<u64>,
-    /// Bytes of one file.
-    pub file_size: Option<u64>,
-    /// Bytes of memory of all its processes together, files in private directories included.
-    pub memory: Option<u64>,
-    /// Milliseconds of processors of all its processes together.
-    #[serde(default)]
-    pub cpu_ms: Option<u64>,
-    /// Bytes of each private directory.
-    #[serde(default)]
-    pub tmpfs: Option<u64>,
-}
-
-/// The network of a command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NetworkDoc {
-    /// What it could reach.
-    pub mode: Network,
-    /// How often it sent something or began a connection that could not leave, as the kernel counts it. With `proxy`, what went to ports where
-    /// nobody listens: no rule names them, and the command has no server there. 0 with `host`.
-    pub attempted: u64,
-    /// What went through the network proxy or was refused by it, in the order in which it ended: the first 1000.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub connections: Vec<ConnectionDoc>,
-    /// How many connections are not listed.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub connections_left_out: u64,
-    /// Hosts that no rule allows: the first 1000.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<RefusedHostDoc>,
-    /// How many refusals are not listed.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub refused_left_out: u64,
-}
-
-/// One connection by the network proxy, or one request of HTTP where the proxy reads requests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ConnectionDoc {
-    /// When it came.
-    pub time: String,
-    /// How long it took.
-    pub duration_ms: u64,
-    /// How it came: `http`, `connect`, `socks`, `direct` from a program that knows no proxy, or `dns`.
-    pub route: String,
-    /// The host that it was for, where that could be told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
-    /// The port that it was for; 0 where there is none.
-    pub port: u16,
-    /// The address and port that it went to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub address: Option<String>,
-    /// The method of HTTP, where known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
-    /// The path of HTTP without its query, where known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// Bytes from the command.
-    pub sent_bytes: u64,
-    /// Bytes to the command.
-    pub received_bytes: u64,
-    /// Whether it was served.
-    pub allowed: bool,
-    /// Why it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// A host that the network proxy refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RefusedHostDoc {
-    /// The host.
-    pub host: String,
-    /// The port; 0 for 80 and 443, and where only its address was asked for.
-    pub port: u16,
-    /// How often.
-    pub count: u64,
-    /// Why, the first time.
-    pub reason: String,
-    /// The option that would allow it, where one would.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub option: Option<String>,
-}
-
-/// What a command wrote or deleted outside the project: in the throw-away home, or beside a project in a private directory. Caches
-/// and names in the home that start with a dot are left out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DiscardedDoc {
-    /// How many files, links and new empty directories.
-    pub count: u64,
-    /// The first 20 of them as absolute paths. A new directory stands for all that is in it.
-    pub paths: Vec<Text>,
-}
-
-/// What a command and its children used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ExecUsageDoc {
-    /// Milliseconds in its own code.
-    pub user_ms: u64,
-    /// Milliseconds in the kernel.
-    pub system_ms: u64,
-    /// The most memory that one process had.
-    pub max_resident_bytes: u64,
-    /// Bytes that it wrote to file systems on disks, as the kernel counts them: in whole pages, once until they are written
-    /// out, deleted files included, memory file systems such as `/tmp` not.
-    #[serde(default)]
-    pub written_bytes: u64,
-    /// Bytes of the files that it left in the workspace: the sizes of those that are new, moved or of other content.
-    #[serde(default)]
-    pub kept_bytes: u64,
-    /// How many processes and threads it started, itself included.
-    #[serde(default)]
-    pub processes: u64,
-}
-
 /// An event of a running exec; with `--stream` one a line, and the envelope as the last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "lowercase")]
@@ -496,64 +346,6 @@ pub enum ExecEventDoc {
         /// All about it.
         envelope: Box<ExecEnvelopeDoc>,
     },
-}
-
-/// One exec of a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ExecSummaryDoc {
-    /// Its id.
-    pub exec: String,
-    /// The workspace it ran in; its id where that is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workspace: Option<String>,
-    /// When it started.
-    pub started: String,
-    /// How long it took, with everything around it.
-    pub total_ms: u64,
-    /// How far it came.
-    pub state: ExecState,
-    /// What was run.
-    pub command: String,
-    /// What it returned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signal: Option<i32>,
-    /// How many paths it changed.
-    pub changed: u64,
-    /// Who ran it.
-    pub actor: ActorDoc,
-}
-
-/// The execs of a vault or of a workspace, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ExecListDoc {
-    /// The execs.
-    pub execs: Vec<ExecSummaryDoc>,
-    /// Whether there are older ones.
-    pub more: bool,
-}
-
-impl Kind for ExecListDoc {
-    const KIND: &'static str = "execs";
-}
-
-/// What a command printed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ExecLogsDoc {
-    /// The exec.
-    pub exec: String,
-    /// What it printed, as far as it was kept.
-    pub stdout: Text,
-    /// What it printed on its standard error, as far as it was kept.
-    pub stderr: Text,
-    /// What was not kept.
-    pub truncated: TruncatedDoc,
-}
-
-impl Kind for ExecLogsDoc {
-    const KIND: &'static str = "logs";
 }
 
 #[cfg(test)]

@@ -25,6 +25,9 @@ pub struct Approval {
     /// The workspace that it is about; none where it would be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Id>,
+    /// What that workspace was called, or what one that would be made would be; none where nobody named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<String>,
     /// How far it came.
     pub state: ApprovalState,
     /// When it was asked for.

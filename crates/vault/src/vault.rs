@@ -229,11 +229,7 @@ impl Vault {
         actor: &Actor,
         work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
     ) -> Result<T> {
-        self.enter()?;
-        let recorded = self
-            .catalog
-            .write(|writer| self.transact_on(writer, Recorded::Event, (kind, actor), work));
-        Ok(recorded?.value)
+        self.event(true, (kind, actor), work)
     }
 
     /// The same, but durable only with what is committed next: for what is announced before it is done. Without its announcement nothing
@@ -244,10 +240,22 @@ impl Vault {
         actor: &Actor,
         work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
     ) -> Result<T> {
+        self.event(false, (kind, actor), work)
+    }
+
+    fn event<T>(
+        &self,
+        durable: bool,
+        about: (&str, &Actor),
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
         self.enter()?;
-        let recorded = self
-            .catalog
-            .write_ordered(|writer| self.transact_on(writer, Recorded::Event, (kind, actor), work));
+        let record =
+            |writer: &mut Writer<'_>| self.transact_on(writer, Recorded::Event, about, work);
+        let recorded = match durable {
+            true => self.catalog.write(record),
+            false => self.catalog.write_ordered(record),
+        };
         Ok(recorded?.value)
     }
 

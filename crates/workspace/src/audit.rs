@@ -83,9 +83,23 @@ impl AuditEntry {
         self.text("exec")
     }
 
+    /// Whether something holds.
+    pub fn holds(&self, name: &str) -> bool {
+        self.details.get(name).and_then(Value::as_bool) == Some(true)
+    }
+
     /// The files that it changed: path, what happened, and where it was before. Of what is no UTF-8 the rest is shown.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
-        let files = self.details.get("files").and_then(|files| files.get("changed"));
+        self.listed("files")
+    }
+
+    /// The files that a trial would change.
+    pub fn tried_files(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
+        self.listed("tried_files")
+    }
+
+    fn listed(&self, name: &str) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
+        let files = self.details.get(name).and_then(|files| files.get("changed"));
         files.and_then(Value::as_array).into_iter().flatten().filter_map(|file| {
             let text = |name: &str| {
                 let found = file.get(name)?;
@@ -184,6 +198,14 @@ impl<'a> AuditService<'a> {
         Ok(self.vault.audit_head()?)
     }
 
+    /// The number of the last event that was removed, and when that was; none where all are there.
+    pub fn pruned(&self) -> Result<Option<(u64, Option<u64>)>> {
+        let Some(pruned) = self.vault.audit_pruned()? else { return Ok(None) };
+        let filter = AuditFilter { kind: Some(PRUNE.to_owned()), ..AuditFilter::default() };
+        let (found, _) = self.list(&filter, 1)?;
+        Ok(Some((pruned.seq, found.first().map(|entry| entry.event.time_ms))))
+    }
+
     /// What happened in a workspace, or in the whole vault, oldest first: starts of commands only where nothing says how they ended.
     pub fn story(&self, workspace: Option<Id>, limit: usize) -> Result<(Vec<AuditEntry>, bool)> {
         let filter = AuditFilter { workspace, ..AuditFilter::default() };
@@ -202,8 +224,66 @@ impl<'a> AuditService<'a> {
     }
 }
 
+/// What events can be about. A test has every one of them recorded that a command leaves.
+pub const AUDIT_KINDS: &[&str] = &[
+    "exec_started",
+    "exec",
+    "exec_ended",
+    "exec_failed",
+    "approve",
+    "deny",
+    "expire",
+    "kill",
+    "recover keep",
+    "recover drop",
+    "policy_changed",
+    "settings_changed",
+    "config set",
+    "config unset",
+    "vault create",
+    "vault import",
+    "vault rename",
+    "vault repair",
+    "vault pack",
+    "gc",
+    "import",
+    "workspace create",
+    "workspace rename",
+    "workspace delete",
+    "workspace expire",
+    "discard",
+    "checkpoint create",
+    "checkpoint restore",
+    "checkpoint delete",
+    "fs write",
+    "fs mkdir",
+    "fs rm",
+    "fs mv",
+    "fs cp",
+    "fs revert",
+    "fs import",
+    "review",
+    "resolve",
+    "merge",
+    "pull",
+    "commit",
+    "git commit",
+    "export",
+    "undo",
+    "redo",
+    "op restore",
+    "binding add",
+    "binding move",
+    "binding remove",
+    "cache clear",
+    "audit rotate",
+    "audit prune",
+];
+
 /// The kind of the event before a command starts.
 pub(crate) const STARTED: &str = "exec_started";
+/// The kind of the event that says that others were removed.
+const PRUNE: &str = "audit prune";
 
 #[cfg(test)]
 mod tests {

@@ -7,9 +7,10 @@ use offshoot_vault::measured;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::exec::summary::is_directory_time;
 use crate::wire::{checksum, path};
 
-/// What the audit event says of changed files. It is written at once: as values, a hundred thousand of them would take more memory than
+/// What the audit event says of changed files: those that everybody is told of, so a directory whose time alone changed is none. It is written at once: as values, a hundred thousand of them would take more memory than
 /// everything else.
 pub(crate) fn audited(changes: &[Change]) -> Box<RawValue> {
     let changes = if measured::leaves_out_events() { &[] } else { changes };
@@ -21,7 +22,7 @@ struct AuditedFiles<'a>(&'a [Change]);
 impl Serialize for AuditedFiles<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("count", &self.0.len())?;
+        map.serialize_entry("count", &told(self.0).count())?;
         map.serialize_entry("changed", &AuditedList(self.0))?;
         map.end()
     }
@@ -31,8 +32,12 @@ struct AuditedList<'a>(&'a [Change]);
 
 impl Serialize for AuditedList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(file))
+        serializer.collect_seq(told(self.0).map(file))
     }
+}
+
+fn told(changes: &[Change]) -> impl Iterator<Item = &Change> {
+    changes.iter().filter(|change| !is_directory_time(change))
 }
 
 #[derive(serde::Serialize)]

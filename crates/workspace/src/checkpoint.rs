@@ -2,7 +2,8 @@
 
 use offshoot_store::{Id, StoreError};
 use offshoot_vault::{
-    Actor, Checkpoint, CheckpointState, Snapshot, Vault, VaultError, WorkspaceRecord, check_name,
+    Actor, Checkpoint, CheckpointState, Snapshot, Transaction, Vault, VaultError, WorkspaceRecord,
+    check_name,
 };
 
 use crate::error::{Result, ServiceError};
@@ -111,6 +112,20 @@ impl<'a> CheckpointService<'a> {
         })?;
         Ok(deleted.operation)
     }
+}
+
+/// Marks a state of a workspace that can be come back to, without having been asked. Returns its name.
+pub(crate) fn add_automatic(
+    tx: &mut Transaction<'_, '_>,
+    workspace: &Id,
+    snapshot: Id,
+    reason: String,
+) -> offshoot_vault::Result<String> {
+    let id = tx.new_id();
+    let name = format!("cp-{}", id.short());
+    let state = CheckpointState { snapshot, automatic: true, created_ms: tx.time_ms(), reason };
+    tx.set_checkpoint(&Checkpoint { id, workspace: *workspace, name: name.clone(), state })?;
+    Ok(name)
 }
 
 fn taken(error: VaultError, name: Option<&str>) -> ServiceError {

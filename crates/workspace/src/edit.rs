@@ -10,6 +10,7 @@ use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, WorkspaceRecord};
 
 use crate::audited::audited;
 use crate::error::{Result, ServiceError};
+use crate::exec::summary::is_directory_time;
 use crate::mtimes::stamp;
 use crate::workspace_lock::share_workspace;
 
@@ -114,5 +115,7 @@ fn apply(
         edited = stamp(vault, root, &edited)?;
         top = objects.root(&edited)?;
     }
-    Ok((edited, top, diff::compare(objects, root, &edited)?))
+    let mut changes = diff::compare(objects, root, &edited)?;
+    changes.retain(|change| !is_directory_time(change));
+    Ok((edited, top, changes))
 }

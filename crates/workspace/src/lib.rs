@@ -46,7 +46,7 @@ mod workspace_lock;
 
 pub use approval::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
 pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
-pub use audit::{AuditEntry, AuditFilter, AuditService};
+pub use audit::{AUDIT_KINDS, AuditEntry, AuditFilter, AuditService};
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitDirectoryOptions, GitUnboundReason,
     NewBinding, Rebound, Refreshed, UnboundGitDirectory, check_folder, shown_name,

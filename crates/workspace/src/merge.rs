@@ -15,6 +15,7 @@ use crate::commit::meetings;
 use crate::conflict::OpenConflict;
 use crate::edit::current;
 use crate::error::{Result, ServiceError};
+use crate::exec::summary::is_directory_time;
 use crate::git::{
     GitReport, HeldBackCheckouts, Meeting, MergedRepositories, RepositoryMerge, UnclearRefs,
     merge_repositories,
@@ -265,12 +266,14 @@ impl<'a> MergeService<'a> {
             MergeTarget::New(name) => (name.to_owned(), true),
         };
         let conflicts = OpenConflict::all(&self.vault.tree(&merged.root)?)?;
+        let mut changes = diff::compare(self.vault.objects()?, &before, &merged.root)?;
+        changes.retain(|change| !is_directory_time(change));
         let git = if conflicts.is_empty() { git } else { git.with_open_conflicts() };
         Ok(MergeOutcome {
             created,
             sides: plan.sides.clone(),
             conflicts,
-            changes: diff::compare(self.vault.objects()?, &before, &merged.root)?,
+            changes,
             merged,
             git: git.inside(&workspace),
             workspace,

@@ -51,6 +51,12 @@ impl PathContext {
         })
     }
 
+    /// The path of a file that somebody names by where it is on the host; none where that is in no folder of the vault.
+    pub fn on_host(&self, text: &[u8]) -> Option<VaultPath> {
+        let host_path = text.starts_with(b"/").then(|| resolved(Path::new("/"), bytes_path(text)));
+        self.in_vault(&host_path?)
+    }
+
     /// The path that somebody means. From one folder of the vault `..` leads to another as it does on the host.
     pub fn path(&self, text: &[u8]) -> Result<VaultPath> {
         let parse = |path: &[u8]| {

@@ -6,6 +6,8 @@ mod agents;
 mod people;
 #[path = "approvals/printed.rs"]
 mod printed;
+#[path = "approvals/told.rs"]
+mod told;
 #[path = "approvals/trials.rs"]
 mod trials;
 #[path = "approvals/trust.rs"]

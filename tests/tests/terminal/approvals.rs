@@ -29,7 +29,7 @@ fn pending(place: &Place) -> usize {
 fn a_person_is_asked_right_there() {
     let place = asking();
     let remove = ["exec", "-w", "fix", "--", "rm", "README.md"];
-    let question = "Make these changes real? [y/n/always/later] ";
+    let question = "Make these changes real? [y/n/always/later/?] ";
     for (answer, code, changed, left) in
         [("\r", 123, "", 1), ("n\r", 122, "", 1), ("what\ry\r", 0, "D /README.md\n", 1)]
     {
@@ -60,7 +60,10 @@ fn a_person_is_asked_right_there() {
 fn the_question_can_be_left() {
     let place = asking();
     let mut console = Console::run(&place, &["exec", "-w", "fix", "--", "rm", "README.md"]);
-    console.wait_for("Make these changes real? [y/n/always/later] ");
+    console.wait_for("Make these changes real? [y/n/always/later/?] ");
+    console.keys("?\r");
+    console.wait_for("drop what it changed");
+    console.wait_for("Make these changes real? [y/n/always/later/?] ");
     console.keys("\x03");
     assert!(!console.end().success(), "{}", console.screen());
     assert_eq!((names(&place).as_str(), pending(&place)), ("", 1));
@@ -72,7 +75,7 @@ fn the_question_can_be_left() {
 fn a_session_runs_at_its_terminal() {
     let place = asking();
     let mut console = Console::run(&place, &["run", "-w", "fix", "--", "rm", "-i", "README.md"]);
-    console.wait_for("It was not tried: it needs a terminal. Run it? [y/n/always/later] ");
+    console.wait_for("It was not tried: it needs a terminal. Run it? [y/n/always/later/?] ");
     console.keys("y\r");
     console.wait_for("README.md'?");
     console.keys("y\r");
@@ -92,6 +95,8 @@ fn the_inbox_goes_one_by_one() {
     let mut console = Console::run(&place, &["approvals"]);
     console.wait_for("1 of 3");
     console.wait_for("rm README.md");
+    console.keys("?");
+    console.wait_for("makes a trial real");
     console.keys("n");
     console.wait_for("2 of 3");
     console.keys("p");

@@ -15,12 +15,12 @@ use offshoot_protocol::{ApprovalListDoc, Hint};
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::invocation::next;
-use crate::render::{self, DIM, NAME, paint, table};
+use crate::render::{self, DIM, paint, table};
 use crate::terminal;
 
 use self::args::{ApproveArgs, DenyArgs, ListArgs, ShowArgs, WaitArgs, Which};
 pub(crate) use self::decide::{ask, tell_waiting};
-use self::rows::{pending, state, trial};
+use self::rows::{pending, place, state, trial};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,26 +132,30 @@ fn list(
         found.iter().map(|one| wire::listed_approval(one, &workspaces)).collect();
     context.output.data(ApprovalListDoc { approvals: approvals.clone() }, |_| {
         if found.is_empty() {
-            return "nothing waits for an approval\n".to_owned();
+            let nothing =
+                if all { "there are no approvals" } else { "nothing waits for an approval" };
+            return format!("{nothing}\n");
         }
         let rows = found.iter().zip(&approvals).map(|(one, item)| {
             let by = item.approval.asked_by.agent.as_ref().unwrap_or(&one.asked_by.user);
             vec![
                 paint(DIM, &one.id.short()),
                 state(one.state),
-                item.workspace.as_deref().map(|name| paint(NAME, name)).unwrap_or_default(),
+                place(one, item.workspace.as_deref()),
                 render::age(one.created_ms),
                 render::line(by),
                 trial(one),
                 render::line(&one.command),
             ]
         });
-        let next = format!(
-            "see: {}   approve: {}   deny: {}\n",
-            next(Hint::command("offshoot approvals show ID")),
-            next(Hint::command("offshoot approvals approve ID")),
-            next(Hint::command("offshoot approvals deny ID"))
-        );
-        format!("{}{}", table(COLUMNS, rows.collect()), paint(DIM, &next))
+        let mut words = vec![("see", "offshoot approvals show ID")];
+        // What is decided is decided.
+        if found.iter().any(|one| one.state.is_pending()) {
+            words.push(("approve", "offshoot approvals approve ID"));
+            words.push(("deny", "offshoot approvals deny ID"));
+        }
+        let words = words.iter().map(|(what, how)| format!("{what}: {}", next(Hint::command(how))));
+        let footer = words.collect::<Vec<_>>().join("   ");
+        format!("{}{}\n", table(COLUMNS, rows.collect()), paint(DIM, &footer))
     })
 }

@@ -1,17 +1,19 @@
 //! `offshoot merge`: states of files into one.
 
 use clap::Args;
+use offshoot_engine::approval::Approval;
 use offshoot_engine::merge::{MergeOutcome, MergeTarget};
 use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
-use offshoot_protocol::{Kind, MergeDoc};
+use offshoot_protocol::{Hint, Kind, MergeDoc};
 
 use super::conflicts;
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::invocation::next;
 use crate::render::listing::{EXPAND, Listing, show_expanded};
 use crate::render::way_on;
 use crate::render::{self, DIM, NAME, paint};
@@ -60,7 +62,29 @@ pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<()> {
         true => engine.preview_merge(vault, &sides?, target)?,
         false => engine.merge(vault, &sides?, target, message)?,
     };
+    if !args.dry_run {
+        note_approvals(context, vault, &outcome)?;
+    }
     report(context, vault, &outcome, args.dry_run, args.expand)
+}
+
+/// A trial that was merged by hand is in the workspace, and waits for a word all the same.
+fn note_approvals(context: &Context, vault: &Vault, outcome: &MergeOutcome) -> Result<()> {
+    let is_merged = |approval: &Approval| {
+        approval.state.is_pending()
+            && outcome.sides.iter().any(|side| approval.trial == Some(side.snapshot))
+    };
+    let all = context.engine.approvals(vault).list()?;
+    for approval in all.iter().filter(|approval| is_merged(approval)) {
+        let id = approval.id.short();
+        let settle = next(Hint::command("offshoot approvals approve").arg(&id));
+        let when = match outcome.conflicts.is_empty() {
+            true => "",
+            false => ", when the conflicts are decided",
+        };
+        context.output.note(format!("approval {id} still waits: `{settle}` settles it{when}"));
+    }
+    Ok(())
 }
 
 fn report(

@@ -2,9 +2,13 @@
 
 use clap::Args;
 use offshoot_engine::audit::AuditEntry;
+use offshoot_engine::id::Id;
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::wire;
-use offshoot_protocol::{TimelineDoc, TimelineEntryDoc};
+use offshoot_protocol::{
+    ApprovalScope, ApprovalState, AuditPrunedDoc, ExecState, TimelineDoc, TimelineEntryDoc,
+    TimelineFileDoc,
+};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -35,16 +39,27 @@ pub(crate) fn run(args: &TimelineArgs, context: &Context) -> Result<()> {
     };
     let service = context.engine.audit(vault);
     let (entries, more) = service.story(of.as_ref().map(|(id, _)| *id), args.limit)?;
+    // What is left out goes back that far only where all that is there is shown.
+    let pruned = if more { None } else { service.pruned()? };
+    let removed = pruned.map(|(seq, at)| removed(seq, at));
     let document = TimelineDoc {
         workspace: of.map(|(_, name)| name),
         entries: entries.iter().map(wire::timeline_entry).collect(),
         more,
+        pruned: pruned.map(|(seq, at)| AuditPrunedDoc { seq, time: at.map(wire::time) }),
     };
     context.output.data(document, |document| {
-        let older = if more { paint(DIM, "older entries with -n N\n") } else { String::new() };
+        let older = more.then(|| "older entries with -n N".to_owned()).or(removed);
+        let older = older.map(|text| paint(DIM, &format!("{text}\n"))).unwrap_or_default();
         let told = entries.iter().zip(&document.entries).map(|(entry, told)| tell(entry, told));
         format!("{older}{}", told.collect::<String>())
     })
+}
+
+/// That events are not there any more, up to which, and since when.
+pub(super) fn removed(seq: u64, at: Option<u64>) -> String {
+    let on = at.map(|at| format!(" on {}", render::time(at))).unwrap_or_default();
+    format!("earlier events, up to #{seq}, were removed{on} with `audit prune`")
 }
 
 fn tell(entry: &AuditEntry, told: &TimelineEntryDoc) -> String {
@@ -54,18 +69,26 @@ fn tell(entry: &AuditEntry, told: &TimelineEntryDoc) -> String {
         Some(command) => render::line(command),
         None => render::line(&render::paths_in(told.summary.clone())),
     };
+    let outcome = outcome(told);
+    let outcome = if outcome.is_empty() { outcome } else { format!("  {outcome}") };
     let mut text = format!(
-        "{}  {}  {}  {what}{}\n",
+        "{}  {}  {}  {what}{outcome}\n",
         paint(DIM, &render::time(entry.event.time_ms)),
         paint(NAME, &told.event),
         render::line(by),
-        outcome(told),
     );
-    for file in told.files.iter().take(SHOWN_FILES) {
+    text.push_str(&files(&told.files, ""));
+    text.push_str(&files(&told.tried_files, "would be "));
+    text
+}
+
+fn files(files: &[TimelineFileDoc], would: &str) -> String {
+    let mut text = String::new();
+    for file in files.iter().take(SHOWN_FILES) {
         let path = render::line(&render::paths_in(file.path.clone()));
-        text.push_str(&format!("    {} {path}\n", paint(WARN, &file.kind)));
+        text.push_str(&format!("    {} {path}\n", paint(WARN, &format!("{would}{}", file.kind))));
     }
-    let hidden = told.files.len().saturating_sub(SHOWN_FILES) as u64;
+    let hidden = files.len().saturating_sub(SHOWN_FILES) as u64;
     if hidden > 0 {
         text.push_str(&paint(DIM, &format!("    and {hidden} more\n")));
     }
@@ -74,10 +97,63 @@ fn tell(entry: &AuditEntry, told: &TimelineEntryDoc) -> String {
 
 /// What was decided about a command, how it ended, and how long that took.
 fn outcome(told: &TimelineEntryDoc) -> String {
-    let Some(ended) = &told.ended else { return String::new() };
+    let Some(ended) = &told.ended else { return decided(told) };
+    let state = told.state.as_deref().and_then(|state| state.parse().ok());
+    let approval = told.approval.as_deref().map(short).unwrap_or_default();
     let style = if ended == "exit 0" { GOOD } else { BAD };
-    let mut parts = vec![paint(style, ended)];
-    parts.extend(told.decision.as_deref().map(|decision| paint(DIM, decision)));
+    let mut parts = match state {
+        Some(ExecState::PendingApproval) if told.tried => {
+            let waits = format!("tried, waits for approval {approval}");
+            vec![paint(WARN, &waits), paint(style, ended)]
+        }
+        Some(ExecState::PendingApproval) => {
+            vec![paint(WARN, &format!("waits for approval {approval}"))]
+        }
+        Some(ExecState::Denied) => {
+            let rule = told.rule.as_deref().map(|rule| format!(" by rule {rule}"));
+            let why = told.reason.as_deref().map(|why| format!(": {why}"));
+            let text = format!("denied{}{}", rule.unwrap_or_default(), why.unwrap_or_default());
+            vec![paint(BAD, &render::line(&text))]
+        }
+        _ => {
+            let decision = told.decision.as_deref().map(|decision| paint(DIM, decision));
+            let by = told.approval.as_ref().map(|_| paint(DIM, &format!("by approval {approval}")));
+            [Some(paint(style, ended)), decision, by].into_iter().flatten().collect()
+        }
+    };
     parts.extend(told.duration_ms.map(|ms| paint(DIM, &format!("{ms} ms"))));
-    format!("  {}", parts.join(", "))
+    parts.join(", ")
+}
+
+/// What somebody decided about an approval; nothing of what is none.
+fn decided(told: &TimelineEntryDoc) -> String {
+    let state = told.state.as_deref().and_then(|state| state.parse().ok());
+    let (Some(approval), Some(state)) = (&told.approval, state) else { return String::new() };
+    let by = match told.fallback {
+        true => " as nobody decided in time".to_owned(),
+        false => format!(" by {}", told.actor.user),
+    };
+    let how = if told.merged { " (merged)" } else { " (moved)" };
+    let (style, mut text) = match state {
+        ApprovalState::Approved => (GOOD, format!("approved{by}{how}")),
+        ApprovalState::Granted => (GOOD, format!("approved{by}, to run next")),
+        ApprovalState::Running => (GOOD, "starts, as it was approved".to_owned()),
+        ApprovalState::Denied => (BAD, format!("denied{by}")),
+        ApprovalState::Expired => (BAD, format!("expired{by}")),
+        ApprovalState::Pending | ApprovalState::Gone => return String::new(),
+    };
+    match told.scope.as_deref().and_then(|scope| scope.parse().ok()) {
+        Some(ApprovalScope::Session) => text.push_str(", for the session"),
+        Some(ApprovalScope::Always) => text.push_str(", from now on"),
+        Some(ApprovalScope::Once) | None => {}
+    }
+    if let Some(reason) = &told.reason {
+        text.push_str(&format!(": {reason}"));
+    }
+    let id = paint(DIM, &format!("approval {}", short(approval)));
+    format!("{}, {id}", paint(style, &render::line(&text)))
+}
+
+fn short(id: &str) -> String {
+    id.parse().map_or_else(|_| id.to_owned(), |id: Id| id.short())
 }

@@ -1,6 +1,6 @@
 //! An exec for people.
 
-use offshoot_protocol::ExecEnvelopeDoc;
+use offshoot_protocol::{ExecEnvelopeDoc, ExecResultDoc, ExecState};
 
 use super::listing::{EXPAND, Listing};
 use super::{BAD, DIM, NAME, count, fields, line, paint};
@@ -46,6 +46,8 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
     let result = &envelope.result;
     let mut parts = Vec::new();
     match (result.exit_code, result.signal) {
+        // A trial ended in some way, and nothing came of it.
+        _ if result.state.is_refusal() => parts.push(refused(result)),
         (Some(code), _) => parts.push(format!("exit code {code}")),
         (None, Some(signal)) => parts.push(format!("signal {signal}")),
         (None, None) => parts.push(result.state.to_string()),
@@ -64,4 +66,17 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
     }
     let text = parts.join(", ");
     if envelope.is_success() { text } else { paint(BAD, &text) }
+}
+
+/// That a command came to nothing so far, and how its trial ended where it was tried.
+fn refused(result: &ExecResultDoc) -> String {
+    let state = match result.state {
+        ExecState::PendingApproval => "waits for an approval".to_owned(),
+        state => state.to_string(),
+    };
+    match (result.exit_code, result.signal) {
+        (Some(code), _) => format!("{state} (its trial: exit code {code})"),
+        (None, Some(signal)) => format!("{state} (its trial: signal {signal})"),
+        (None, None) => state,
+    }
 }

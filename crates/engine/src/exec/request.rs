@@ -125,6 +125,7 @@ impl Offshoot {
             },
             max_disk: limit(exec.max_disk),
             broker: exec.broker,
+            lasting: self.lasting(),
             output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
             grace: exec.grace,
             links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
@@ -141,6 +142,22 @@ impl Offshoot {
             },
             explain,
         }
+    }
+
+    /// What the settings say that walls are made of, but for what was given for this process alone.
+    fn lasting(&self) -> Vec<(&'static str, Option<String>)> {
+        let exec = &self.config().exec;
+        let walls = [
+            ("exec.max_processes", exec.max_processes.to_string()),
+            ("exec.max_file_size", exec.max_file_size.to_string()),
+            ("exec.max_memory", exec.max_memory.to_string()),
+            ("exec.max_cpu", format!("{:?}", exec.max_cpu)),
+            ("exec.max_tmpfs", exec.max_tmpfs.to_string()),
+            ("exec.max_disk", exec.max_disk.to_string()),
+            ("exec.broker", exec.broker.to_string()),
+        ];
+        let said = |(key, value)| (key, Some(value).filter(|_| !self.settings().is_for_now(key)));
+        walls.into_iter().map(said).collect()
     }
 }
 

@@ -40,6 +40,12 @@ impl Layer {
         self.values.is_empty()
     }
 
+    /// Whether a setting is set here, for this process alone.
+    pub(super) fn has_for_now(&self, key: &str) -> bool {
+        let is_passing = matches!(self.origin, SettingOrigin::Flag | SettingOrigin::Environment(_));
+        is_passing && self.values.iter().any(|value| value.key == key)
+    }
+
     /// Adds a setting if it is one.
     pub(super) fn set(
         &mut self,

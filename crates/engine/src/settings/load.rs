@@ -143,6 +143,13 @@ impl Loaded {
     }
 }
 
+impl Loaded {
+    /// Whether a setting was given for this process alone, by a flag or a variable.
+    pub(crate) fn is_for_now(&self, key: &str) -> bool {
+        self.layers.iter().any(|layer| layer.has_for_now(key))
+    }
+}
+
 fn project_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
     let Some(start) = &sources.project_start_dir else { return Ok(None) };
     let Some((path, text)) = file::read_project(start)? else { return Ok(None) };

@@ -4,18 +4,20 @@ use std::time::Duration;
 
 use offshoot_protocol::ApprovalState;
 use offshoot_store::Id;
+use offshoot_tree::RootId;
+use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
-use offshoot_tree::{RootId, diff};
-use offshoot_vault::{
-    Actor, Approval, ApprovalDecision, Checkpoint, CheckpointState, Transaction, WorkspaceRecord,
-};
+use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, WorkspaceRecord};
 
 use super::outcome::AppliedTrial;
 use super::record::{Completed, complete};
 use super::{ApprovalService, describe, pending};
 use crate::audited::audited;
+use crate::change::ChangeSummaryService;
+use crate::checkpoint::add_automatic;
 use crate::error::{Result, ServiceError};
 use crate::exec::summary::{is_directory_time, shortened};
+use crate::git::GitReport;
 use crate::merge::{MergeRecord, MergeRequest, MergeService, MergeTarget};
 use crate::resolve::Point;
 use crate::workspace_lock::lock_workspace;
@@ -59,7 +61,9 @@ impl ApprovalService<'_> {
         trial: Id,
     ) -> Result<AppliedTrial> {
         let root = |id: &Id| Ok::<RootId, ServiceError>(self.vault.snapshot(id)?.root);
-        let mut changes = diff::compare(self.vault.objects()?, &root(&base)?, &root(&trial)?)?;
+        // As the trial told them, a move as a move.
+        let service = ChangeSummaryService::new(self.vault, DiffOptions::default());
+        let mut changes = service.between(&root(&base)?, &root(&trial)?, true)?.changes;
         changes.retain(|change| !is_directory_time(change));
         let made = self.vault.transact("approve", &decided_by(approval), |tx| {
             let now = tx.workspace(&workspace.id)?.filter(|now| now.state == workspace.state);
@@ -87,7 +91,8 @@ impl ApprovalService<'_> {
         })?;
         let (workspace, checkpoint) = made.value.ok_or_else(|| self.overtaken(approval))?;
         let approval = approval.clone();
-        Ok(AppliedTrial { approval, workspace, changes, merged: false, checkpoint })
+        let (merged, git) = (false, GitReport::default());
+        Ok(AppliedTrial { approval, workspace, changes, merged, git, checkpoint })
     }
 
     /// The workspace moved since. What conflicts is told, and nothing is changed.
@@ -114,6 +119,7 @@ impl ApprovalService<'_> {
                 return Ok(false);
             }
             describe(tx, approval, "approve");
+            tx.detail("merged", true);
             checkpoint = Some(add_checkpoint(tx, approval, made.workspace)?);
             let done = Completed {
                 before: made.workspace.state.head,
@@ -139,13 +145,12 @@ impl ApprovalService<'_> {
         }
         let workspace =
             self.vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))?;
-        let mut changes = outcome.changes;
-        changes.retain(|change| !is_directory_time(change));
         Ok(AppliedTrial {
             approval: approval.clone(),
             workspace,
-            changes,
+            changes: outcome.changes,
             merged: true,
+            git: outcome.git,
             checkpoint,
         })
     }
@@ -162,11 +167,6 @@ fn add_checkpoint(
     approval: &Approval,
     workspace: &WorkspaceRecord,
 ) -> offshoot_vault::Result<String> {
-    let id = tx.new_id();
-    let name = format!("cp-{}", id.short());
     let reason = format!("before {}", shortened(&approval.command));
-    let (snapshot, created_ms) = (workspace.state.head, tx.time_ms());
-    let state = CheckpointState { snapshot, automatic: true, created_ms, reason };
-    tx.set_checkpoint(&Checkpoint { id, workspace: workspace.id, name: name.clone(), state })?;
-    Ok(name)
+    add_automatic(tx, &workspace.id, workspace.state.head, reason)
 }

@@ -4,6 +4,8 @@ use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_vault::{Approval, WorkspaceRecord};
 
+use crate::git::GitReport;
+
 /// A trial that became a workspace's state.
 #[derive(Clone, Debug)]
 pub struct AppliedTrial {
@@ -15,6 +17,8 @@ pub struct AppliedTrial {
     pub changes: Vec<Change>,
     /// The workspace had moved, so that what was tried was merged with it.
     pub merged: bool,
+    /// What became of repositories where it was merged: what of them was not taken, and why.
+    pub git: GitReport,
     /// The checkpoint to come back to.
     pub checkpoint: Option<String>,
 }

@@ -11,7 +11,6 @@ use super::commit_refs::CommitRefs;
 use super::note::{CommitRecord, Note, Record, RevertRecord};
 use crate::audited::audited;
 use crate::error::Result;
-use crate::exec::summary::is_directory_time;
 use crate::git::{DueGitCommit, GitCommitRequest, clear_due, git_move_of, set_due};
 
 /// Why the snapshot was made that has what a commit left in its workspace.
@@ -44,10 +43,7 @@ fn record_commit(
     let contents = [content(&offered)?, content(&merged)?, content(&kept)?];
     let workspace_root = vault.snapshot(&commit.state.head)?.root;
     let head = vault.snapshot(&commit.head)?.root;
-    let mut changes = diff::compare(vault.objects()?, &head, &merged)?;
-    changes.retain(|change| !is_directory_time(change));
-    let files = audited(&changes);
-    drop(changes);
+    let files = audited(&diff::compare(vault.objects()?, &head, &merged)?);
     let committed = vault.transact(COMMIT, &note.actor, |tx| {
         let Some(mut now) = unmoved(tx, &commit.workspace, &commit.state, &commit.head)? else {
             return Ok(None);

@@ -1,5 +1,7 @@
 //! What the audit log says of a command: before it starts, and when it is over.
 
+use std::collections::BTreeMap;
+
 use offshoot_protocol::{ExecState, Network, PolicyDecision};
 use offshoot_vault::{Actor, VaultError};
 use serde::{Deserialize, Serialize};
@@ -25,29 +27,30 @@ struct InForce {
     rules: String,
     /// The digest of the profiles, and of what projects take away from them.
     profiles: String,
-    /// Limits and other settings that walls are made of.
-    limits: String,
+    /// Limits and other settings that walls are made of, by key.
+    #[serde(default)]
+    walls: BTreeMap<String, String>,
 }
 
 impl InForce {
-    fn of(options: &RuntimeOptions) -> Self {
+    /// As it is now. What holds for one command alone is no other setting: that one is as it was known.
+    fn of(options: &RuntimeOptions, known: Option<&Self>) -> Self {
         let profiles = format!("{:?}", options.profiles);
-        let limits = &options.limits;
+        let wall = |(key, value): &(&'static str, Option<String>)| {
+            let was = || known.and_then(|known| known.walls.get(*key).cloned());
+            Some(((*key).to_owned(), value.clone().or_else(was)?))
+        };
         Self {
             rules: digest(options),
             profiles: blake3::hash(profiles.as_bytes()).to_string(),
-            // Not those of the caller's process, which no setting says.
-            limits: format!(
-                "max_processes {:?}, max_file_size {:?}, max_memory {:?}, max_cpu {:?}, max_tmpfs {:?}, max_disk {:?}, broker {}",
-                limits.processes,
-                limits.file_size,
-                limits.memory,
-                limits.cpu,
-                limits.tmpfs,
-                options.max_disk,
-                options.broker
-            ),
+            walls: options.lasting.iter().filter_map(wall).collect(),
         }
+    }
+
+    fn limits(&self) -> String {
+        let all: Vec<String> =
+            self.walls.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        all.join(", ")
     }
 }
 
@@ -64,8 +67,8 @@ impl ProxyRuntime<'_> {
     }
 
     fn compare_rules(&self, actor: &Actor) -> Result<()> {
-        let now = InForce::of(self.options);
         let known: Option<InForce> = self.vault.rules_in_force()?;
+        let now = InForce::of(self.options, known.as_ref());
         if known.as_ref() == Some(&now) {
             return Ok(());
         }
@@ -73,7 +76,7 @@ impl ProxyRuntime<'_> {
         let changes = [
             ("policy_changed", "rules", [&known.rules, &now.rules]),
             ("settings_changed", "profiles", [&known.profiles, &now.profiles]),
-            ("settings_changed", "limits", [&known.limits, &now.limits]),
+            ("settings_changed", "limits", [&known.limits(), &now.limits()]),
         ];
         for (kind, what, [before, after]) in changes.into_iter().filter(|(.., [a, b])| a != b) {
             self.vault.announce(kind, actor, |tx| {
@@ -166,6 +169,7 @@ fn asked(
     add("decision", decision.map_or("none", PolicyDecision::as_str).into());
     if let Some(verdict) = &result.decision {
         add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
+        add("why", verdict.reason.to_string().into());
         add("categories", verdict.categories.to_string().into());
         add("rules", digest(options).into());
     }
@@ -213,7 +217,7 @@ pub(super) fn details(
         add("rerun", first.reason.as_str().into());
     }
     if let Some(earlier) = &result.approved_by {
-        add("approved_by", earlier.to_string().into());
+        add("approved_by", earlier.id.to_string().into());
     }
     if let Some(checkpoint) = &result.checkpoint {
         add("checkpoint", checkpoint.clone().into());

@@ -15,7 +15,7 @@ use super::clearance::{digest_of, in_workspace, repeats};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::ExecutionObserver;
 use super::pending::PendingApproval;
-use super::refusal::is_futile;
+use super::refusal::{is_futile, still_pending};
 use super::request::{ApprovalWait, ExecutionRequest};
 use super::runtime::ProxyRuntime;
 use super::summary::is_directory_time;
@@ -43,7 +43,7 @@ impl ProxyRuntime<'_> {
         let asked = digest_of(request, surroundings);
         let repeats = repeats(request, surroundings);
         if let Some(earlier) = self.approved_for_session(request, &repeats)? {
-            result.approved_by = Some(earlier);
+            result.approved_by = Some(Box::new(earlier));
             let cleared = Clearance::new(request, surroundings, verdict, Purpose::Run);
             return Ok(Referred::Cleared(cleared));
         }
@@ -69,7 +69,7 @@ impl ProxyRuntime<'_> {
         &self,
         request: &ExecutionRequest,
         repeats: &str,
-    ) -> Result<Option<Id>> {
+    ) -> Result<Option<Approval>> {
         // A workspace that is not there yet is another one than that of before.
         let place = self.standing(request).filter(|_| request.actor.session.is_some());
         let Some((workspace, _)) = place else { return Ok(None) };
@@ -81,7 +81,7 @@ impl ProxyRuntime<'_> {
             .into_iter()
             .find(|approval| approval.holds_for_session(now) && approval.repeats == repeats);
         // One that nobody of this vault gave lets nothing run.
-        Ok(found.filter(|found| self.vault.is_genuine(found)).map(|found| found.id))
+        Ok(found.filter(|found| self.vault.is_genuine(found)))
     }
 
     /// Has a request wait for a person, in the transaction that records it. The reason where it cannot.
@@ -95,11 +95,13 @@ impl ProxyRuntime<'_> {
         let Some(pending) = &mut result.approval else { return Ok(()) };
         let verdict = result.decision.as_ref();
         let waits = trial.is_none();
+        let asked_place = || request.place.workspace().map(str::to_owned);
         let created_ms = tx.time_ms();
         let expire = u64::try_from(self.options.approvals.expire.as_millis()).unwrap_or(u64::MAX);
         let approval = Approval {
             id: request.id,
             workspace,
+            named: result.workspace.as_ref().map(|(_, name)| name.clone()).or_else(asked_place),
             state: ApprovalState::Pending,
             created_ms,
             expires_ms: created_ms.saturating_add(expire),
@@ -119,6 +121,7 @@ impl ProxyRuntime<'_> {
         };
         tx.set_approval(&approval)?;
         tx.detail("approval", approval.id.to_string());
+        tx.detail("tried", trial.is_some());
         tx.detail("request_digest", approval.digest.clone());
         pending.approval = Some(approval);
         Ok(())
@@ -146,11 +149,12 @@ impl ProxyRuntime<'_> {
         let Some(approval) = envelope.result.pending_approval() else { return envelope };
         let id = approval.id;
         let waits = observer.pending(approval);
-        let deadline = match envelope.request.wait_approval {
-            ApprovalWait::For(patience) if waits => Some(Instant::now() + patience),
+        let patience = match envelope.request.wait_approval {
+            ApprovalWait::For(patience) if waits => Some(patience),
             ApprovalWait::Forever if waits => None,
             _ => return envelope,
         };
+        let started = Instant::now();
         loop {
             let found = self.answered(&id);
             match found {
@@ -168,9 +172,11 @@ impl ProxyRuntime<'_> {
                     return envelope;
                 }
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline)
-                || self.requests(&envelope.request).ask_to_end()
-            {
+            if let Some(patience) = patience.filter(|patience| started.elapsed() >= *patience) {
+                envelope.result.error = still_pending(&envelope.result, patience);
+                return envelope;
+            }
+            if self.requests(&envelope.request).ask_to_end() {
                 return envelope;
             }
             std::thread::sleep(LOOK);
@@ -281,6 +287,10 @@ impl ProxyRuntime<'_> {
         let base =
             crate::approval::start(self.vault, &request.actor, &request.id, &digest.to_string())?;
         result.decision = Some(clearance.verdict().clone());
+        let given = self.vault.approval(&request.id)?;
+        // What is recorded of the command is recorded with the end of its approval.
+        let used = |given| Box::new(Approval { state: ApprovalState::Approved, ..given });
+        result.approved_by = given.map(used);
         Ok(clearance.at_base(base))
     }
 

@@ -90,8 +90,8 @@ pub struct ExecutionResult {
     pub approval: Option<PendingApproval>,
     /// Why it was not tried, where a person decides about it.
     pub untried: Option<String>,
-    /// The earlier approval that lets it run, because it holds for all of the session.
-    pub approved_by: Option<Id>,
+    /// The approval that lets it run: an earlier one that holds for all of the session, or its own.
+    pub approved_by: Option<Box<Approval>>,
     /// What it may read, reach and use.
     pub profile: Option<Profile>,
     /// Its time was over before it was.

@@ -32,6 +32,9 @@ pub struct RuntimeOptions {
     pub max_disk: Option<u64>,
     /// Directories of lower layers can be renamed.
     pub broker: bool,
+    /// What the settings say about what walls are made of, by key, whatever holds for this command alone; nothing where the caller
+    /// gave the setting itself for this command.
+    pub lasting: Vec<(&'static str, Option<String>)>,
     /// How many bytes of each output are kept.
     pub output_limit: usize,
     /// How long a command that is asked to end has until it is killed.

@@ -1,6 +1,6 @@
 //! The answer to what may not run.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use offshoot_policy::{Judged, Remedy, RuleInfo, Verdict};
 use offshoot_protocol::{
@@ -108,6 +108,22 @@ fn pending_error(verdict: &Verdict, result: &ExecutionResult) -> ErrorBody {
         .arg(&id)
         .text(if approval.trial.is_some() { " makes it real" } else { " runs it" });
     error.with_hint(Some(&hint))
+}
+
+/// What is said to whoever waited for the decision in vain; what was said before where nothing is pending.
+pub(super) fn still_pending(result: &ExecutionResult, waited: Duration) -> Option<ErrorBody> {
+    let pending = result.decision.as_ref().zip(result.pending_approval());
+    let Some((verdict, approval)) = pending else { return result.error.clone() };
+    let (id, asks) = (approval.id.short(), refusal(verdict).message);
+    let message = format!("nobody decided within {waited:?}: {asks}");
+    let hint = Hint::from("it still waits: ")
+        .then("offshoot approvals wait")
+        .arg(&id)
+        .text(" goes on waiting, ")
+        .then("offshoot approvals approve")
+        .arg(&id)
+        .text(if approval.trial.is_some() { " makes it real" } else { " runs it" });
+    Some(ErrorBody::new(ExitCode::PendingApproval, message).with_hint(Some(&hint)))
 }
 
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.

@@ -10,8 +10,7 @@ use offshoot_store::Id;
 use offshoot_tree::diff::{BinaryForm, Change, ChangeKind};
 use offshoot_tree::{Entry, EntryKind};
 use offshoot_vault::{
-    Checkpoint, CheckpointState, ExecRecord, NewSnapshot, SkipReason, Snapshot, Transaction,
-    VaultError, WorkspaceRecord,
+    ExecRecord, NewSnapshot, SkipReason, Snapshot, Transaction, VaultError, WorkspaceRecord,
 };
 
 use super::access::KeeperAccess;
@@ -24,6 +23,7 @@ use super::summary::{is_directory_time, shortened};
 use crate::approval::used;
 use crate::audited::audited;
 use crate::change::ChangeSummaryService;
+use crate::checkpoint::add_automatic;
 use crate::error::{Result, ServiceError};
 use crate::undecided::TRIAL;
 use crate::wire::{skip_reason, stored_envelope};
@@ -151,18 +151,9 @@ impl ProxyRuntime<'_> {
         tx.scope(workspace.id);
         tx.summary(format!("try {command} in {}", workspace.name));
         tx.record_always();
-        let mut after = before.id;
-        if let Some(sealed) = sealed.filter(|sealed| sealed.adopted.root != before.root) {
-            sealed.adopted.record(tx)?;
-            let snapshot = tx.add_snapshot(NewSnapshot {
-                root: sealed.adopted.root,
-                content: sealed.adopted.content,
-                parents: vec![before.id],
-                reason: TRIAL.to_owned(),
-                message: Some(command),
-            })?;
+        let after = keep(tx, before, sealed, TRIAL, command)?;
+        if after != before.id {
             tx.detail("tried_files", audited(&result.changes));
-            after = snapshot.id;
         }
         result.after = Some(after);
         self.park(tx, request, result, (Some(workspace.id), Some(before.id), Some(after)))?;
@@ -189,18 +180,9 @@ impl ProxyRuntime<'_> {
         tx.scope(workspace.id);
         tx.summary(format!("exec {} in {name}", shortened(&command)));
         tx.record_always();
-        let mut after = before.id;
-        if let Some(sealed) = sealed.filter(|sealed| sealed.adopted.root != before.root) {
-            sealed.adopted.record(tx)?;
-            let snapshot = tx.add_snapshot(NewSnapshot {
-                root: sealed.adopted.root,
-                content: sealed.adopted.content,
-                parents: vec![before.id],
-                reason: "exec".to_owned(),
-                message: Some(shortened(&command)),
-            })?;
+        let after = keep(tx, before, sealed, "exec", shortened(&command))?;
+        if after != before.id {
             tx.files(audited(&result.changes));
-            after = snapshot.id;
         }
         result.after = Some(after);
         let Some(mut now) = found else {
@@ -216,11 +198,11 @@ impl ProxyRuntime<'_> {
         };
         if now.state.head != before.id && after != before.id {
             let reason = format!("the result of {}", shortened(&command));
-            return self.add_checkpoint(tx, &now, after, reason).map(Some);
+            return add_automatic(tx, &now.id, after, reason).map(Some);
         }
         if wants_checkpoint(request, result, after != before.id) {
             let reason = format!("before {}", shortened(&command));
-            result.checkpoint = Some(self.add_checkpoint(tx, &now, before.id, reason)?);
+            result.checkpoint = Some(add_automatic(tx, &now.id, before.id, reason)?);
         }
         if after != before.id {
             now.state.head = after;
@@ -231,22 +213,6 @@ impl ProxyRuntime<'_> {
             result.removed = remove_unchanged(tx, request, result, &now)?;
         }
         Ok(None)
-    }
-
-    fn add_checkpoint(
-        &self,
-        tx: &mut Transaction<'_, '_>,
-        workspace: &WorkspaceRecord,
-        snapshot: Id,
-        reason: String,
-    ) -> Result<String, VaultError> {
-        let id = tx.new_id();
-        let name = format!("cp-{}", id.short());
-        let created_ms = tx.time_ms();
-        let state = CheckpointState { snapshot, automatic: true, created_ms, reason };
-        let checkpoint = Checkpoint { id, workspace: workspace.id, name: name.clone(), state };
-        tx.set_checkpoint(&checkpoint)?;
-        Ok(name)
     }
 
     /// Records an exec that failed on its way.
@@ -308,6 +274,28 @@ impl ProxyRuntime<'_> {
         };
         tx.add_exec(&record, result.stdout(), result.stderr())
     }
+}
+
+/// The snapshot of what a command left; the one before where it left nothing else.
+fn keep(
+    tx: &mut Transaction<'_, '_>,
+    before: &Snapshot,
+    sealed: Option<&Captured>,
+    reason: &str,
+    message: String,
+) -> Result<Id, VaultError> {
+    let Some(sealed) = sealed.filter(|sealed| sealed.adopted.root != before.root) else {
+        return Ok(before.id);
+    };
+    sealed.adopted.record(tx)?;
+    let snapshot = tx.add_snapshot(NewSnapshot {
+        root: sealed.adopted.root,
+        content: sealed.adopted.content,
+        parents: vec![before.id],
+        reason: reason.to_owned(),
+        message: Some(message),
+    })?;
+    Ok(snapshot.id)
 }
 
 /// Until when what a command wrote must be read: for as long as its time lasts, and a little longer for one that used all of it.

@@ -8,6 +8,7 @@ use offshoot_store::Id;
 use offshoot_vault::{Approval, ApprovalDecision, WorkspaceRecord};
 
 use super::change::change;
+use super::git::repositories;
 use super::history::actor;
 use super::time::time;
 use super::workspace::workspace_name;
@@ -47,7 +48,10 @@ fn decision(decision: &ApprovalDecision) -> ApprovalDecisionDoc {
 pub fn listed_approval(of: &Approval, workspaces: &[WorkspaceRecord]) -> ApprovalListItemDoc {
     ApprovalListItemDoc {
         approval: approval(of),
-        workspace: of.workspace.as_ref().map(|id| workspace_name(id, workspaces)),
+        workspace: match &of.workspace {
+            Some(id) => Some(workspace_name(id, workspaces)),
+            None => of.named.clone(),
+        },
         awaited: !of.state.is_final() && is_awaited(of),
     }
 }
@@ -77,6 +81,7 @@ pub fn applied_trial(applied: &AppliedTrial) -> ApprovalOutcomeDoc {
         merged: applied.merged,
         checkpoint: applied.checkpoint.clone(),
         changed_files: applied.changes.iter().map(change).collect(),
+        repositories: repositories(&applied.git),
         exec: None,
         rule: None,
     }

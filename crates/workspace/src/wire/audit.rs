@@ -53,6 +53,7 @@ pub fn audit_signer(signer: &SigningKey) -> AuditSignerDoc {
 /// Something that happened, as a story tells it.
 pub fn timeline_entry(entry: &AuditEntry) -> TimelineEntryDoc {
     let text = |name: &str| entry.text(name).map(str::to_owned);
+    let is_command = entry.kind.starts_with("exec");
     let file = |(path, kind, _): (&str, &str, Option<&str>)| TimelineFileDoc {
         path: path.to_owned(),
         kind: kind.to_owned(),
@@ -66,9 +67,18 @@ pub fn timeline_entry(entry: &AuditEntry) -> TimelineEntryDoc {
         command: text("command"),
         exec: text("exec"),
         decision: text("decision"),
+        rule: text("rule"),
+        state: text("state"),
+        tried: entry.holds("tried"),
+        approval: text("approval").or_else(|| text("approved_by")),
+        merged: entry.holds("merged"),
+        fallback: entry.holds("fallback"),
+        scope: text("scope"),
+        reason: text(if is_command { "why" } else { "reason" }),
         ended: ended(entry),
         duration_ms: entry.details.get("duration_ms").and_then(Value::as_u64),
         files: entry.files().map(file).collect(),
+        tried_files: entry.tried_files().map(file).collect(),
     }
 }
 
@@ -81,7 +91,7 @@ fn ended(entry: &AuditEntry) -> Option<String> {
         return None;
     }
     let number = |name: &str| entry.details.get(name).and_then(Value::as_i64);
-    let holds = |name: &str| entry.details.get(name).and_then(Value::as_bool) == Some(true);
+    let holds = |name: &str| entry.holds(name);
     Some(match (number("exit_code"), number("signal")) {
         _ if holds("timed_out") => "timed out".to_owned(),
         _ if holds("interrupted") => "interrupted".to_owned(),

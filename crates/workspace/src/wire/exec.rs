@@ -152,7 +152,10 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         changed_files: result.changes.iter().map(change).collect(),
         patch: result.patch.as_deref().map(Text::new),
         decision: result.decision.as_ref().map(super::policy::verdict),
-        approval: result.pending_approval().map(super::approval::approval),
+        approval: result
+            .pending_approval()
+            .or(result.approved_by.as_deref())
+            .map(super::approval::approval),
         state: result.state,
         failed_in: result.failed_in,
         timed_out: result.timed_out,

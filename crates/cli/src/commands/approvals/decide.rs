@@ -7,22 +7,43 @@ use offshoot_engine::approval::{
     Approval, ApprovalScope, ApprovalService, ApprovedWork, Approving,
 };
 use offshoot_engine::exec::{ExecutionObserver, Signals, Stream};
+use offshoot_engine::git::GitReport;
 use offshoot_engine::text::{Passes, TerminalText};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
-use offshoot_protocol::{ApprovalDecidedDoc, ApprovalOutcomeDoc, ExitCode, Hint};
+use offshoot_protocol::{
+    ApprovalDecidedDoc, ApprovalFailureDoc, ApprovalOutcomeDoc, ExitCode, Hint,
+};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::args::{ApproveArgs, DenyArgs};
-use super::outcome;
+use super::{outcome, show};
 use crate::context::{Context, OpenVault};
-use crate::error::{CliError, Result};
+use crate::error::{CliError, Result, body};
 use crate::invocation::next;
 use crate::output;
-use crate::render::{self, DIM, paint};
+use crate::render::{self, DIM, paint, way_on};
 use crate::terminal;
+
+/// What came of one: for programs, and for people.
+pub(super) struct Decided {
+    pub(super) document: ApprovalOutcomeDoc,
+    pub(super) text: String,
+}
+
+impl Decided {
+    fn new(document: ApprovalOutcomeDoc, git: &GitReport) -> Self {
+        let text = outcome::text(&document, git);
+        Self { document, text }
+    }
+
+    /// Of one that changes nothing.
+    pub(super) fn alone(approval: &Approval) -> Self {
+        Self::new(without_effect(approval), &GitReport::default())
+    }
+}
 
 /// Approves of all that were named.
 pub(super) fn approve(
@@ -32,15 +53,13 @@ pub(super) fn approve(
     approvals: &[Approval],
 ) -> Result<()> {
     let how = Approving { reason: args.message.clone(), scope: args.scope(), seen: args.seen };
-    let mut decided = Vec::new();
-    for approval in approvals {
+    each(context, approvals, |approval| {
         let rule = match args.always {
             true => Some(agreed_rule(args.yes, context, &opened.vault, approval)?),
             false => None,
         };
-        decided.push(carry_out(context, opened, approval, &how, rule)?);
-    }
-    answer(context, decided)
+        carry_out(context, opened, approval, &how, rule)
+    })
 }
 
 pub(super) fn deny(
@@ -49,30 +68,55 @@ pub(super) fn deny(
     service: &ApprovalService<'_>,
     approvals: &[Approval],
 ) -> Result<()> {
-    let mut decided = Vec::new();
-    for approval in approvals {
-        let denied = service.deny(approval, args.message.as_deref())?;
-        decided.push(without_effect(&denied));
-    }
-    answer(context, decided)
-}
-
-fn answer(context: &Context, decided: Vec<ApprovalOutcomeDoc>) -> Result<()> {
-    if decided.is_empty() {
-        context.output.note("nothing waits for an approval");
-    }
-    context.output.done(ApprovalDecidedDoc { decided }, |answer| {
-        answer.decided.iter().map(outcome::text).collect()
+    each(context, approvals, |approval| {
+        Ok(Decided::alone(&service.deny(approval, args.message.as_deref())?))
     })
 }
 
-pub(super) fn without_effect(approval: &Approval) -> ApprovalOutcomeDoc {
+/// Decides about each. Of several, one that fails keeps nobody from the others: it is listed at the end, and gives the exit code.
+fn each(
+    context: &Context,
+    approvals: &[Approval],
+    mut decide: impl FnMut(&Approval) -> Result<Decided>,
+) -> Result<()> {
+    if approvals.is_empty() {
+        context.output.note("nothing waits for an approval");
+    }
+    let (mut decided, mut texts, mut failed) = (Vec::new(), String::new(), Vec::new());
+    for approval in approvals {
+        match decide(approval) {
+            Ok(done) => {
+                decided.push(done.document);
+                texts.push_str(&done.text);
+            }
+            Err(error) if approvals.len() == 1 => return Err(error),
+            Err(error) => failed.push(ApprovalFailureDoc {
+                id: approval.id.to_string(),
+                command: approval.command.clone(),
+                error: body(&error),
+            }),
+        }
+    }
+    let is_done = failed.is_empty();
+    let document = ApprovalDecidedDoc { decided, failed };
+    let human = |document: &ApprovalDecidedDoc| {
+        let failed = document.failed.iter().map(outcome::failure);
+        texts.clone() + &failed.collect::<String>()
+    };
+    match is_done {
+        true => context.output.done(document, human),
+        false => context.output.data(document, human),
+    }
+}
+
+fn without_effect(approval: &Approval) -> ApprovalOutcomeDoc {
     ApprovalOutcomeDoc {
         approval: wire::approval(approval),
         workspace: None,
         merged: false,
         checkpoint: None,
         changed_files: Vec::new(),
+        repositories: Vec::new(),
         exec: None,
         rule: None,
     }
@@ -85,10 +129,15 @@ pub(super) fn carry_out(
     approval: &Approval,
     how: &Approving,
     rule: Option<String>,
-) -> Result<ApprovalOutcomeDoc> {
+) -> Result<Decided> {
     let service = context.engine.approvals(&opened.vault);
+    let mut git = GitReport::default();
     let mut outcome = match service.approve(approval, how)? {
-        ApprovedWork::Done(applied) => wire::applied_trial(&applied),
+        ApprovedWork::Done(applied) => {
+            let outcome = wire::applied_trial(&applied);
+            git = applied.git;
+            ApprovalOutcomeDoc { repositories: way_on::repositories(&git), ..outcome }
+        }
         ApprovedWork::Awaited(granted) => without_effect(&granted),
         ApprovedWork::Granted(granted) => {
             let signals = Signals::take_over()
@@ -111,7 +160,7 @@ pub(super) fn carry_out(
         context.engine.add_user_rule(&rule)?;
         outcome.rule = Some(rule);
     }
-    Ok(outcome)
+    Ok(Decided::new(outcome, &git))
 }
 
 /// The rule that lets a command run from now on, which somebody has seen.
@@ -181,21 +230,7 @@ pub(crate) fn ask(
     approval: &Approval,
     signals: Option<&Signals>,
 ) -> Result<bool> {
-    let patch = match (approval.base, approval.trial) {
-        (Some(base), Some(trial)) if base != trial => {
-            let (base, trial) = (vault.snapshot(&base)?, vault.snapshot(&trial)?);
-            let service = context.engine.changes(vault);
-            let summary = service.between(&base.root, &trial.root, false)?;
-            let mut patch = Vec::new();
-            service.patch(
-                &summary.changes,
-                offshoot_engine::change::BinaryForm::Named,
-                &mut patch,
-            )?;
-            patch
-        }
-        _ => Vec::new(),
-    };
+    let patch = show::patch(context, vault, approval)?.unwrap_or_default();
     let what = render::line(&approval.command);
     output::eprint(&format!("{what} needs your approval: {}\n", render::line(&approval.reason)));
     let (question, shown) = match (&approval.untried, patch.is_empty()) {
@@ -207,7 +242,7 @@ pub(crate) fn ask(
         output::eprint(&render::patch::coloured(&patch));
     }
     loop {
-        output::eprint(&format!("{question} [y/n/always/later] "));
+        output::eprint(&format!("{question} [y/n/always/later/?] "));
         let how = |scope| Approving { scope, ..Approving::default() };
         let service = context.engine.approvals(vault);
         match typed(signals).as_str() {
@@ -230,7 +265,25 @@ pub(crate) fn ask(
             }
             // The end of what can be typed is no answer.
             "" | "l" | "later" => return Ok(false),
-            _ => {}
+            _ => output::eprint(&format!("{}\n", paint(DIM, answers(approval)))),
+        }
+    }
+}
+
+/// What can be answered, and what comes of it.
+fn answers(approval: &Approval) -> &'static str {
+    match approval.trial {
+        Some(_) => {
+            "y       make what it changed real, this once\n\
+             n       drop what it changed; whoever asked is told that you denied it\n\
+             always  the same as y, and add a rule to your policy that lets it run from now on\n\
+             later   decide later: `offshoot approvals` lists it"
+        }
+        None => {
+            "y       run it, this once\n\
+             n       do not run it; whoever asked is told that you denied it\n\
+             always  the same as y, and add a rule to your policy that lets it run from now on\n\
+             later   decide later: `offshoot approvals` lists it"
         }
     }
 }

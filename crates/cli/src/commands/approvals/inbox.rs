@@ -8,9 +8,9 @@ use offshoot_engine::approval::{Approval, ApprovalScope, ApprovalService, Approv
 use offshoot_engine::id::Id;
 
 use self::pages::{Choice, Page, Pages};
-use super::decide::{agreed_rule, carry_out};
+use super::decide::{Decided, agreed_rule, carry_out};
 use super::rows::pending;
-use super::{outcome, show};
+use super::show;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::screen::Screen;
@@ -74,7 +74,7 @@ fn decide(
 ) -> Result<String> {
     let approve = |scope, rule| {
         let how = Approving { reason: None, scope, seen };
-        carry_out(context, opened, approval, &how, rule).map(|done| outcome::text(&done))
+        carry_out(context, opened, approval, &how, rule).map(|done| done.text)
     };
     match choice {
         Choice::Approve => approve(ApprovalScope::Once, None),
@@ -86,7 +86,7 @@ fn decide(
         Choice::Deny(reason) => {
             let reason = Some(reason).filter(|reason| !reason.is_empty());
             let denied = service.deny(approval, reason.as_deref())?;
-            Ok(outcome::text(&super::decide::without_effect(&denied)))
+            Ok(Decided::alone(&denied).text)
         }
     }
 }

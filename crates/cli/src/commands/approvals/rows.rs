@@ -4,7 +4,7 @@ use offshoot_engine::approval::{Approval, ApprovalService, ApprovalState};
 
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
-use crate::render::{BAD, GOOD, WARN, paint};
+use crate::render::{BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// Those that still wait, of the workspace that was named.
 pub(super) fn pending(
@@ -25,10 +25,25 @@ pub(super) fn all(
 ) -> Result<Vec<Approval>> {
     let mut found = service.list()?;
     if let Some(name) = context.workspace_name() {
-        let named = opened.vault.workspace_named(name)?.map(|workspace| workspace.id);
-        found.retain(|approval| named.is_some() && approval.workspace == named);
+        let there = opened.vault.workspace_named(name)?.map(|workspace| workspace.id);
+        // One that was asked for before there was such a workspace has its name alone.
+        found.retain(|approval| match &approval.workspace {
+            Some(_) => approval.workspace == there,
+            None => approval.named.as_deref() == Some(name),
+        });
     }
     Ok(found)
+}
+
+/// Where it runs, or would.
+pub(super) fn place(approval: &Approval, workspace: Option<&str>) -> String {
+    let name = paint(NAME, workspace.unwrap_or_default());
+    let is_new = approval.workspace.is_none() && !approval.state.is_final();
+    match (workspace, is_new) {
+        (Some(_), true) => format!("{name} {}", paint(DIM, "(new)")),
+        (None, true) => paint(DIM, "(new)"),
+        _ => name,
+    }
 }
 
 pub(super) fn trial(approval: &Approval) -> String {

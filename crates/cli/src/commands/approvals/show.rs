@@ -4,18 +4,19 @@ use std::time::{Duration, Instant};
 
 use offshoot_engine::approval::{Approval, ApprovalService, is_awaited};
 use offshoot_engine::exec::ExecService;
+use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{
     ApprovalShowDoc, ApprovalVariableDoc, ExecEnvelopeDoc, ExitCode, Hint, Text,
 };
 
-use super::rows::state;
+use super::rows::{place, state};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::invocation::next;
 use crate::output::{finish_write, print_json};
 use crate::render::patch::coloured;
-use crate::render::{self, BAD, DIM, NAME, WARN, fields, paint};
+use crate::render::{self, BAD, DIM, WARN, fields, paint};
 
 /// At most so much of an output is shown to people.
 const SHOWN_OUTPUT: usize = 4_000;
@@ -56,7 +57,7 @@ pub(super) fn shown(
     service: &ApprovalService<'_>,
     approval: &Approval,
 ) -> Result<(ApprovalShowDoc, Option<Vec<u8>>)> {
-    let patch = patch(context, opened, approval)?;
+    let patch = patch(context, &opened.vault, approval)?;
     let exec = envelope(opened, approval)?;
     let shown = ApprovalShowDoc {
         item: wire::listed_approval(approval, &opened.vault.workspaces()?),
@@ -69,9 +70,12 @@ pub(super) fn shown(
 }
 
 /// What the trial would change, as a patch.
-fn patch(context: &Context, opened: &OpenVault, approval: &Approval) -> Result<Option<Vec<u8>>> {
+pub(super) fn patch(
+    context: &Context,
+    vault: &Vault,
+    approval: &Approval,
+) -> Result<Option<Vec<u8>>> {
     let (Some(base), Some(trial)) = (approval.base, approval.trial) else { return Ok(None) };
-    let vault = &opened.vault;
     // What was decided long ago may have been collected.
     let (Ok(base), Ok(trial)) = (vault.snapshot(&base), vault.snapshot(&trial)) else {
         return Ok(None);
@@ -112,9 +116,7 @@ pub(super) fn details(approval: &Approval, shown: &ApprovalShowDoc) -> String {
     if approval.state.is_pending() {
         rows.push(row("expires", render::time(approval.expires_ms)));
     }
-    if let Some(workspace) = workspace {
-        rows.push(row("workspace", paint(NAME, workspace)));
-    }
+    rows.push(row("workspace", place(approval, workspace)));
     if let Some(moved) = &shown.moved {
         let files = render::count(moved.files, "file");
         let text = format!("the workspace has changed since this was asked for ({files})");
@@ -212,8 +214,16 @@ pub(super) fn wait(
             break approval;
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            let message = format!("nobody has decided about {} yet", approval.id.short());
-            return Err(CliError::new(ExitCode::PendingApproval, message));
+            let (id, waited) = (approval.id.short(), timeout.unwrap_or_default());
+            let message = format!("nobody decided about {id} within {waited:?}");
+            let hint = Hint::from("it still waits: ")
+                .then("offshoot approvals wait")
+                .arg(&id)
+                .text(" goes on waiting, ")
+                .then("offshoot approvals show")
+                .arg(&id)
+                .text(" shows it");
+            return Err(CliError::new(ExitCode::PendingApproval, message).hint(hint));
         }
         std::thread::sleep(LOOK);
     };

@@ -1,10 +1,13 @@
 //! `offshoot audit log`: events, found by who, when and what.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use offshoot_engine::audit::{AuditEntry, AuditFilter};
+use clap::builder::PossibleValuesParser;
+use offshoot_engine::audit::{AUDIT_KINDS, AuditEntry, AuditFilter};
 use offshoot_engine::id::Id;
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::vault::Vault;
@@ -12,9 +15,10 @@ use offshoot_engine::wire;
 use offshoot_protocol::Document;
 
 use crate::commands::execs::moment;
+use crate::commands::timeline::removed;
 use crate::context::Context;
 use crate::error::Result;
-use crate::output::{claim_answer, finish_write, print_json};
+use crate::output::{self, claim_answer, finish_write, print_json};
 use crate::render::{self, DIM, NAME, paint};
 
 /// How often to look for new events.
@@ -32,7 +36,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     until: Option<u64>,
     /// Show only events of a kind, such as exec or commit
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(AUDIT_KINDS))]
     kind: Option<String>,
     /// Show only what a user did
     #[arg(long, value_name = "NAME")]
@@ -43,9 +47,9 @@ pub(crate) struct LogArgs {
     /// Show only what was done in a session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Show only what changed a file, or anything in a directory
+    /// Show only what changed a file, or anything in a directory: a path in the workspace, or in your folder
     #[arg(long, value_name = "PATH")]
-    path: Option<String>,
+    path: Option<OsString>,
     /// Show only what is about a command: the start of its id
     #[arg(long, value_name = "EXEC")]
     exec: Option<String>,
@@ -55,8 +59,19 @@ pub(crate) struct LogArgs {
 }
 
 impl LogArgs {
-    fn filter(&self, workspace: Option<Id>) -> AuditFilter {
-        AuditFilter {
+    fn filter(
+        &self,
+        workspace: Option<Id>,
+        context: &Context,
+        vault: &Vault,
+    ) -> Result<AuditFilter> {
+        let standing = context.standing(vault)?;
+        let meant = |path: &OsString| match standing.on_host(path.as_bytes()) {
+            Some(path) => Ok(path),
+            None => standing.path(path.as_bytes()),
+        };
+        let path = self.path.as_ref().map(meant).transpose()?;
+        Ok(AuditFilter {
             workspace,
             since_ms: self.since,
             until_ms: self.until,
@@ -64,26 +79,55 @@ impl LogArgs {
             user: self.user.clone(),
             agent: self.agent.clone(),
             session: self.session.clone(),
-            path: self.path.as_ref().map(|path| format!("/{}", path.trim_start_matches('/'))),
+            path: path.map(|path| path.to_string()),
             exec: self.exec.as_ref().map(|exec| exec.to_lowercase()),
-        }
+        })
+    }
+
+    /// What was asked for, as it was.
+    fn asked(&self, workspace: Option<&str>, filter: &AuditFilter) -> String {
+        let times = [("--since", self.since), ("--until", self.until)];
+        let times = times.map(|(option, at)| (option, at.map(render::time)));
+        let texts = [
+            ("-w", workspace.map(str::to_owned)),
+            ("--kind", self.kind.clone()),
+            ("--user", self.user.clone()),
+            ("--agent", self.agent.clone()),
+            ("--session", self.session.clone()),
+            ("--path", filter.path.clone()),
+            ("--exec", self.exec.clone()),
+        ];
+        let all = texts.into_iter().chain(times);
+        let all = all.filter_map(|(option, value)| Some(format!("{option} {}", value?)));
+        all.collect::<Vec<_>>().join(", ")
     }
 }
 
 pub(super) fn run(args: &LogArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
-    let named = context.workspace_name().map(|name| Resolver::new(vault).workspace_ever(name));
-    let filter = args.filter(named.transpose()?.map(|(id, _)| id));
+    let name = context.workspace_name();
+    let named = name.map(|name| Resolver::new(vault).workspace_ever(name));
+    let filter = args.filter(named.transpose()?.map(|(id, _)| id), context, vault)?;
     let service = context.engine.audit(vault);
     // Asked first: what comes meanwhile is shown when it is followed.
     let mut seen = vault.audit_head()?.0.seq;
     let (mut entries, more) = service.list(&filter, args.limit)?;
     entries.retain(|entry| entry.event.seq <= seen || !args.follow);
+    let is_told = !more && !args.follow && !context.output.is_json() && !context.output.is_quiet();
+    let pruned = if is_told { service.pruned()? } else { None };
     if more && !args.follow && !context.output.is_json() {
         context.output.note("there are older ones; -n N shows more");
     }
     claim_answer();
     context.output.print_notes();
+    if entries.is_empty() && !args.follow && !context.output.is_quiet() {
+        let asked = args.asked(name, &filter);
+        let asked = if asked.is_empty() { "this".to_owned() } else { asked };
+        output::eprint(&format!("no event matches {}\n", render::line(&asked)));
+    }
+    if let Some((seq, at)) = pruned {
+        output::eprint(&format!("{}\n", paint(DIM, &removed(seq, at))));
+    }
     show(context, vault, &entries)?;
     if !args.follow {
         return Ok(());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_engine::approval::{Approval, ApprovalScope};
 use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult, ExecutionWorkspace};
 use offshoot_engine::policy::{Verdict, suggestion};
 use offshoot_engine::sandbox::{Sight, Viewer};
@@ -33,6 +34,7 @@ pub(super) fn text(
 ) -> String {
     let result = &envelope.result;
     let mut text = problems(result, closing);
+    text.extend(result.approved_by.as_deref().map(approved));
     if let (Some(verdict), Some(_)) = (&result.decision, &result.error)
         && !verdict.decision.runs()
     {
@@ -87,6 +89,17 @@ pub(super) fn text(
     let next = next.collect::<Vec<_>>().join("   ");
     text.push_str(&format!("{}\n", paint(DIM, &next)));
     text
+}
+
+/// Who let a command run that policy leaves to a person.
+fn approved(approval: &Approval) -> String {
+    let Some(decision) = &approval.decision else { return String::new() };
+    let held = match decision.scope {
+        ApprovalScope::Session => " for this session",
+        ApprovalScope::Once | ApprovalScope::Always => "",
+    };
+    let (by, id) = (render::line(&decision.by.user), approval.id.short());
+    format!("{}\n", paint(DIM, &format!("approved by {by}{held} (approval {id})")))
 }
 
 /// What is said to one who joined a session, which goes on or does not.

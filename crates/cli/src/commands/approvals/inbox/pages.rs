@@ -8,8 +8,9 @@ use crate::render::styled::Styled;
 use crate::render::{BOLD, DIM, WARN};
 use crate::screen::Key;
 
-const KEYS: &str =
-    "a approve  s for this session  A always  d deny  n next  p previous  j/k scroll  q quit";
+const KEYS: &str = "a approve  s for this session  A always  d deny  n next  p previous  j/k scroll  q quit  ? explain";
+/// What the keys do that decide.
+const EXPLAINED: &str = "a makes a trial real or runs what was not tried, s for the same session too, A with a rule; d drops it, and tells why";
 /// Lines of the screen that are no part of a page.
 const FRAME: usize = 3;
 
@@ -107,6 +108,7 @@ impl Pages {
             }
             Key::Char('g') | Key::Home => self.scroll = 0,
             Key::Char('G') | Key::End => self.scroll_to(usize::MAX),
+            Key::Char('?') => EXPLAINED.clone_into(&mut self.message),
             Key::Char('q') | Key::Escape | Key::Interrupt => self.over = true,
             _ => {}
         }
