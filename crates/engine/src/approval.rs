@@ -1,5 +1,6 @@
 //! Commands that wait for a person: who decides, and what comes of it.
 
+mod elicited;
 mod notify;
 
 use std::fs;
@@ -67,6 +68,10 @@ impl Offshoot {
             },
             approvers: pick("approvals.approvers", said.approvers, usual.approvers),
             notify: pick("approvals.notify", said.notify, usual.notify),
+            elicitation: match is_users("approvals.elicitation") {
+                true => said.elicitation,
+                false => usual.elicitation,
+            },
         }
     }
 
