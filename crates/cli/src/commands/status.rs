@@ -44,7 +44,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
     context.engine.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
-        return nothing_yet(context, &vault, name);
+        return nothing_yet(context, &vault, &name);
     };
     context.note_running(&vault, &workspace);
     let status = context.engine.status(&vault, workspace, args.metadata)?;
@@ -59,9 +59,9 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     context.output.data(document(&name, &status), |_| text)
 }
 
-fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
+fn nothing_yet(context: &Context, vault: &Vault, name: &str) -> Result<()> {
     let folders = vault.bindings()?;
-    let document = context.engine.status_without_workspace(vault, &name)?;
+    let document = context.engine.status_without_workspace(vault, name)?;
     context.output.data(document, |document| {
         let name = paint(NAME, &document.vault);
         let gone = text::gone(&document.vault, &folders);
