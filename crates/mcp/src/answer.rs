@@ -67,6 +67,13 @@ pub(crate) fn failure(error: &Error) -> CallToolResult {
     Answer { document, text, is_error: true }.into()
 }
 
+/// Bytes as a text that no terminal obeys: of what is no letter, lines and tabs stay.
+pub(crate) fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let stays = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');
+    text.chars().filter(stays).collect()
+}
+
 /// The start of a text, and how much is missing.
 pub(crate) fn start(text: &str, most: usize) -> String {
     match text.len() <= most {
@@ -98,5 +105,10 @@ mod tests {
         assert_eq!(start("abc", 3), "abc");
         assert_eq!(start("äöü", 3), "ä\n[4 more bytes]");
         assert_eq!(end("äöü", 3), "[4 bytes before]\nü");
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left_in_a_text() {
+        assert_eq!(plain(b"a\tb\r\n\x1b[31mc\x07\xff"), "a\tb\n[31mc\u{fffd}");
     }
 }

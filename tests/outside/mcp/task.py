@@ -36,9 +36,9 @@ async def main(mode: str, way: str, where: str, what: str) -> None:
         tools = await client.list_tools()
         assert "exec" in [tool.name for tool in tools.tools], tools
 
-        async def call(name: str, **arguments):
+        async def call(tool: str, /, **arguments):
             # The client checks the answer against the schema of the tool.
-            result = await client.call_tool(name, arguments, progress_callback=progress)
+            result = await client.call_tool(tool, arguments, progress_callback=progress)
             assert not result.is_error, result
             return result.structured_content
 

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Arguments;
-use crate::answer::{Answer, MOST_TEXT, start};
+use crate::answer::{Answer, MOST_TEXT, plain, start};
 use crate::session::Session;
 
 /// How often to look whether somebody has decided.
@@ -95,7 +95,7 @@ pub(super) fn approvals(session: &Session, arguments: &Arguments) -> Result<Answ
     let patch = patch(session, &approval)?;
     let mut text = summary(&item);
     if let Some(patch) = &patch {
-        text.push_str(&start(&offshoot_engine::text::harmless(patch), MOST_TEXT));
+        text.push_str(&start(&plain(patch), MOST_TEXT));
     }
     let exec = project.envelope(&approval.id)?;
     let shown = ApprovalShowDoc { item, exec, patch: patch.as_deref().map(Text::new) };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::Arguments;
 use super::exec::changes;
-use crate::answer::{Answer, MOST_TEXT, start};
+use crate::answer::{Answer, MOST_TEXT, plain, start};
 use crate::session::Session;
 
 /// More of a patch is left out.
@@ -45,7 +45,7 @@ pub(super) fn diff(session: &Session, arguments: &Arguments) -> Result<Answer> {
         difference(session, &workspace, args.since.as_deref(), &paths, !args.names_only)?;
     let text = match (&*document.changes, &patch) {
         ([], _) => "nothing changed".to_owned(),
-        (_, Some(patch)) => start(&offshoot_engine::text::harmless(patch), MOST_TEXT * 2),
+        (_, Some(patch)) => start(&plain(patch), MOST_TEXT * 2),
         (all, None) => changes(all),
     };
     let mut notes = session.notes();

@@ -262,6 +262,11 @@ fn answer_of(mut envelope: ExecEnvelopeDoc) -> Answer {
         *missing += (bytes.len() - MOST_OUTPUT) as u64;
         *stream = Text::new(&bytes[..MOST_OUTPUT]);
     }
-    let failed = result.error.is_some() || result.state == ExecState::Denied;
+    // What waits for a person has done nothing wrong.
+    let failed = match result.state {
+        ExecState::PendingApproval => false,
+        ExecState::Denied => true,
+        _ => result.error.is_some(),
+    };
     Answer::of(&envelope, said).failed(failed)
 }

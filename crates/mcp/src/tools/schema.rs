@@ -35,6 +35,16 @@ fn object<T: JsonSchema>(generator: SchemaGenerator) -> JsonObject {
     schema
 }
 
+/// Makes a plain list of words that stood one by one, each with its meaning.
+fn list_words(schema: &mut JsonObject) {
+    let Some(Value::Array(all)) = schema.get("oneOf") else { return };
+    let words: Option<Vec<Value>> = all.iter().map(|one| one.get("const").cloned()).collect();
+    let Some(words) = words else { return };
+    schema.remove("oneOf");
+    schema.insert("type".to_owned(), Value::String("string".to_owned()));
+    schema.insert("enum".to_owned(), Value::Array(words));
+}
+
 /// Takes descriptions away.
 fn strip(value: &mut Value) {
     match value {
@@ -43,7 +53,14 @@ fn strip(value: &mut Value) {
             if map.get("description").is_some_and(Value::is_string) {
                 map.remove("description");
             }
+            // Whether a number is signed is no help to a model either.
+            for key in ["format", "minimum"] {
+                if map.get("type").is_some() && map.get(key).is_some_and(|it| !it.is_object()) {
+                    map.remove(key);
+                }
+            }
             map.values_mut().for_each(strip);
+            list_words(map);
         }
         Value::Array(all) => all.iter_mut().for_each(strip),
         _ => {}

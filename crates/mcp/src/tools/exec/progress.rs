@@ -7,6 +7,8 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::time::Instant;
 
+use crate::answer::plain;
+
 /// No more often than this.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Of what came meanwhile no more than this, from the end.
@@ -57,7 +59,7 @@ impl Progress {
         let Some((peer, token)) = self.to.as_ref().filter(|_| !self.text.is_empty()) else {
             return;
         };
-        let text = offshoot_engine::text::harmless(&self.text);
+        let text = plain(&self.text);
         self.text.clear();
         #[expect(clippy::cast_precision_loss, reason = "nobody prints so much")]
         let told = ProgressNotificationParam::new(token.clone(), self.bytes as f64)

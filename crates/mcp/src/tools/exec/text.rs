@@ -5,7 +5,7 @@ use offshoot_engine::id::Id;
 use offshoot_engine::text::line;
 use offshoot_protocol::{ChangeDoc, ExecEnvelopeDoc, ExecState};
 
-use crate::answer::{MOST_TEXT, end};
+use crate::answer::{MOST_TEXT, end, plain};
 use crate::session::Session;
 
 /// More changes are counted.
@@ -18,7 +18,7 @@ pub(super) fn of(envelope: &ExecEnvelopeDoc) -> String {
         Some(workspace) => format!("{} in workspace {workspace}\n", ending(envelope)),
         None => format!("{}\n", ending(envelope)),
     };
-    if let Some(error) = &result.error {
+    if let Some(error) = result.error.as_ref().filter(|_| !is_pending(envelope)) {
         text.push_str(&format!("error: {}\n", error.message));
         if let Some(hint) = &error.hint {
             text.push_str(&format!("hint: {hint}\n"));
@@ -40,7 +40,8 @@ pub(super) fn of(envelope: &ExecEnvelopeDoc) -> String {
         ));
     }
     for (name, stream) in [("stdout", &result.stdout), ("stderr", &result.stderr)] {
-        let printed = stream.as_str().trim_end();
+        let printed = plain(stream.as_str().as_bytes());
+        let printed = printed.trim_end();
         if !printed.is_empty() {
             text.push_str(&format!("--- {name}\n{}\n", end(printed, MOST_TEXT / 2)));
         }
