@@ -64,7 +64,7 @@ pub(crate) struct McpArgs {
 
 pub(crate) fn run(args: &McpArgs, context: &Context) -> Result<()> {
     let options = options(args, context)?;
-    let Some(address) = args.http else { return Ok(serve_stdio(options)?) };
+    let Some(address) = args.http else { return serve_stdio(options) };
     check(address, args.listen_anywhere)?;
     let (token, is_new) = match &args.token_file {
         Some(file) => (read_token(file)?, false),

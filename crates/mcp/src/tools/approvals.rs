@@ -52,7 +52,7 @@ enum Action {
 #[expect(dead_code, reason = "the schema of two answers")]
 pub(super) enum ApprovalsAnswer {
     List(Document<ApprovalListDoc>),
-    Show(Document<ApprovalShowDoc>),
+    Show(Box<Document<ApprovalShowDoc>>),
 }
 
 pub(super) fn approvals(session: &Session, arguments: &Arguments) -> Result<Answer> {

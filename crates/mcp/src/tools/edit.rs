@@ -130,7 +130,8 @@ mod tests {
             replace_all: all,
         };
         let shown = |error: Error| {
-            format!("{error}; {}", error.hint.map(|it| it.to_string()).unwrap_or_default())
+            let body = error.body();
+            format!("{}; {}", body.message, body.hint.unwrap_or_default())
         };
         let (bytes, _) = replaced(text.as_bytes(), &args).map_err(shown)?;
         Ok(String::from_utf8(bytes).unwrap_or_default())
