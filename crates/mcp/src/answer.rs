@@ -1,11 +1,14 @@
 //! What calls answer: a document for programs, and a short text for the model.
 
 use offshoot_engine::Error;
-use offshoot_protocol::{Document, ErrorDocument, Kind};
+use offshoot_engine::text::line;
+use offshoot_protocol::{ChangeDoc, Document, ErrorDocument, Kind};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::Value;
 
+/// More changes are counted.
+const MOST_CHANGES: usize = 30;
 /// More text is cut: a model reads all of it.
 pub(crate) const MOST_TEXT: usize = 24_000;
 
@@ -94,6 +97,19 @@ pub(crate) fn end(text: &str, most: usize) -> String {
             format!("[{start} bytes before]\n{}", &text[start..])
         }
     }
+}
+
+/// Changes, a line each.
+pub(crate) fn changes(all: &[ChangeDoc]) -> String {
+    let lines = all.iter().take(MOST_CHANGES).map(|change| {
+        let from = change.from.as_ref().map(|from| format!(" (from {})", from.as_str()));
+        format!("{} {}{}\n", change.kind, line(change.path.as_str()), from.unwrap_or_default())
+    });
+    let mut text: String = lines.collect();
+    if all.len() > MOST_CHANGES {
+        text.push_str(&format!("and {} more\n", all.len() - MOST_CHANGES));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! A surface like the command line: everything is done by the engine. `docs/design/mcp.md` has the design.
 
 mod answer;
+mod arguments;
+mod call;
+mod consent;
 mod http;
 mod options;
 mod question;

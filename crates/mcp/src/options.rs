@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use offshoot_engine::{Error, Options};
-
-use crate::tools;
+use offshoot_engine::Options;
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -33,23 +31,9 @@ pub struct McpOptions {
 pub struct McpTools(BTreeSet<&'static str>);
 
 impl McpTools {
-    /// Only those of `only`, all if there are none, and none of `without`.
-    pub fn new(only: &[String], without: &[String]) -> Result<Self, Error> {
-        let all: Vec<&'static str> = Self::names().collect();
-        for name in only.iter().chain(without) {
-            if !all.contains(&name.as_str()) {
-                return Err(Error::usage(format!("there is no tool {name}"))
-                    .hint(format!("tools are {}", all.join(", "))));
-            }
-        }
-        let has = |list: &[String], name: &str| list.iter().any(|one| one == name);
-        let left = all.into_iter().filter(|name| only.is_empty() || has(only, name));
-        Ok(Self(left.filter(|name| !has(without, name)).collect()))
-    }
-
-    /// The names of all tools.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        tools::TOOLS.iter().map(|tool| tool.name)
+    /// These.
+    pub(crate) fn of(names: impl Iterator<Item = &'static str>) -> Self {
+        Self(names.collect())
     }
 
     /// Whether a tool can be called.

@@ -17,9 +17,10 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::OnceCell;
 
+use crate::call::{Call, blocking};
 use crate::session::Session;
 use crate::shared::Shared;
-use crate::tools::{Call, TOOLS, ToolSpec, blocking};
+use crate::tools::{TOOLS, ToolSpec};
 use crate::{answer, question, resources};
 
 /// The header that names a session, where the protocol has them.

@@ -1,14 +1,18 @@
 //! What all sessions of a server share.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use offshoot_engine::Result;
 use offshoot_engine::id::Id;
 
 use crate::options::McpOptions;
 use crate::session::Session;
-use crate::tools::Waiting;
+
+/// So long a person has time to answer a question in the client.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// What all sessions of a server share.
 #[derive(Debug)]
@@ -21,7 +25,7 @@ pub(crate) struct Shared {
     /// Names of workspaces that a session of this process has or is about to fork.
     taken: Mutex<BTreeSet<String>>,
     /// What waits for the answer of a person, by the word that names it.
-    waiting: Mutex<BTreeMap<String, Waiting>>,
+    waiting: Mutex<BTreeMap<String, (Instant, Box<dyn Any + Send>)>>,
 }
 
 impl Shared {
@@ -75,17 +79,18 @@ impl Shared {
     }
 
     /// Keeps what waits for an answer, and gives the word that names it.
-    pub(crate) fn park(&self, waiting: Waiting) -> String {
+    pub(crate) fn park(&self, waiting: impl Any + Send) -> String {
         let word = format!("{}{}", Id::random(), Id::random());
         let mut all = locked(&self.waiting);
-        all.retain(|_, one| !one.is_over());
-        all.insert(word.clone(), waiting);
+        all.retain(|_, (since, _)| since.elapsed() < PATIENCE);
+        all.insert(word.clone(), (Instant::now(), Box::new(waiting)));
         word
     }
 
     /// What waits under a word. It is good for one answer.
-    pub(crate) fn unpark(&self, word: &str) -> Option<Waiting> {
-        locked(&self.waiting).remove(word)
+    pub(crate) fn unpark<T: Any>(&self, word: &str) -> Option<T> {
+        let (_, waiting) = locked(&self.waiting).remove(word)?;
+        waiting.downcast().ok().map(|waiting| *waiting)
     }
 
     /// Ends everything that runs, and waits until it is recorded.

@@ -11,28 +11,20 @@ mod schema;
 mod search;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use offshoot_engine::{Error, Result};
-use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, JsonObject, Tool, ToolAnnotations};
-use rmcp::service::RequestContext;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::arguments::{Arguments, WORKSPACE};
+use crate::call::{Call, blocking, complete};
+use crate::consent::{Agreeing, Consent, Outcome, Proposal};
+use crate::options::McpTools;
 use crate::question::{self, Reply, Way};
 use crate::session::Session;
-use crate::shared::Shared;
 
 pub(crate) use changes::standing;
-pub(crate) use exec::Running;
-
-/// The argument that names a workspace, where calls may.
-const WORKSPACE: &str = "workspace";
-
-/// So long a person has time to answer a question in the client.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// A tool.
 pub(crate) struct ToolSpec {
@@ -68,81 +60,6 @@ enum Work {
     Exec,
     /// Something that changes the folder.
     Folder(fn(&Session, &Arguments, Consent) -> Result<Outcome>),
-}
-
-/// Whether the folder may be changed.
-pub(crate) enum Consent {
-    /// It may.
-    Given,
-    /// Somebody has to be asked first.
-    Ask,
-    /// Somebody agreed to this.
-    To(Proposal),
-    /// It may not, and nobody can be asked.
-    None,
-}
-
-/// What somebody agrees to.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Proposal {
-    /// The state of things that they were shown.
-    pub(crate) state: String,
-}
-
-/// What came of something that may change the folder.
-pub(crate) enum Outcome {
-    Done(Answer),
-    /// A person has to agree first.
-    Question {
-        message: String,
-        proposal: Proposal,
-    },
-}
-
-/// What waits for the answer of a person.
-#[derive(Debug)]
-pub(crate) enum Waiting {
-    Exec(Box<Running>),
-    Folder { session: Arc<Session>, arguments: Arguments, proposal: Proposal, since: Instant },
-}
-
-impl Waiting {
-    /// Whether an answer comes too late.
-    pub(crate) fn is_over(&self) -> bool {
-        match self {
-            Self::Exec(running) => running.is_over(),
-            Self::Folder { since, .. } => since.elapsed() > PATIENCE,
-        }
-    }
-}
-
-/// The arguments of a call.
-#[derive(Debug)]
-pub(crate) struct Arguments {
-    pub(crate) workspace: Option<String>,
-    values: JsonObject,
-}
-
-impl Arguments {
-    fn new(given: Option<JsonObject>) -> Result<Self> {
-        let mut values = given.unwrap_or_default();
-        let workspace = match values.remove(WORKSPACE) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(name)) => Some(name),
-            Some(_) => return Err(Error::usage("`workspace` has to be a string")),
-        };
-        Ok(Self { workspace, values })
-    }
-
-    /// The arguments as a tool wants them.
-    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_value(Value::Object(self.values.clone()))
-            .map_err(|error| Error::usage(format!("arguments do not fit: {error}")))
-    }
-
-    fn workspace(&self) -> Option<&str> {
-        self.workspace.as_deref()
-    }
 }
 
 /// All tools.
@@ -309,13 +226,6 @@ impl Hints {
     }
 }
 
-/// A call, with all that it needs.
-pub(crate) struct Call {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) session: Arc<Session>,
-    pub(crate) context: RequestContext<RoleServer>,
-}
-
 impl Call {
     /// Does what a call asks for.
     pub(crate) async fn perform(
@@ -358,17 +268,22 @@ impl Call {
                 .hint("call the tool again, without requestState")
         };
         // What is done is what was asked about, whatever comes along this time.
-        let waiting = self.shared.unpark(word).ok_or_else(over)?;
-        match (&tool.work, waiting) {
-            (Work::Exec, Waiting::Exec(running)) if running.is_of(&self.session) => {
-                exec::go_on(self, *running, reply).await
+        match tool.work {
+            Work::Exec => {
+                let running: exec::Running = self.shared.unpark(word).ok_or_else(over)?;
+                match running.is_of(&self.session) {
+                    true => exec::go_on(self, running, reply).await,
+                    false => Err(over()),
+                }
             }
-            (Work::Folder(work), Waiting::Folder { session, arguments, proposal, .. })
-                if Arc::ptr_eq(&session, &self.session) =>
-            {
-                self.agreed(*work, arguments, proposal, reply).await
+            Work::Folder(work) => {
+                let agreeing: Agreeing = self.shared.unpark(word).ok_or_else(over)?;
+                match Arc::ptr_eq(&agreeing.session, &self.session) {
+                    true => self.agreed(work, agreeing.arguments, agreeing.proposal, reply).await,
+                    false => Err(over()),
+                }
             }
-            _ => Err(over()),
+            Work::Plain(_) => Err(over()),
         }
     }
 
@@ -392,8 +307,7 @@ impl Call {
         };
         if way == Some(Way::Returns) {
             let session = Arc::clone(&self.session);
-            let since = Instant::now();
-            let word = self.shared.park(Waiting::Folder { session, arguments, proposal, since });
+            let word = self.shared.park(Agreeing { session, arguments, proposal });
             return Ok(question::required(message, word).into());
         }
         let reply = tokio::select! {
@@ -436,16 +350,23 @@ impl Call {
     }
 }
 
-fn complete(answer: Answer) -> CallToolResponse {
-    CallToolResponse::Complete(answer.into())
-}
+impl McpTools {
+    /// Only those of `only`, all if there are none, and none of `without`.
+    pub fn new(only: &[String], without: &[String]) -> Result<Self> {
+        let all: Vec<&'static str> = Self::names().collect();
+        for name in only.iter().chain(without) {
+            if !all.contains(&name.as_str()) {
+                return Err(Error::usage(format!("there is no tool {name}"))
+                    .hint(format!("tools are {}", all.join(", "))));
+            }
+        }
+        let has = |list: &[String], name: &str| list.iter().any(|one| one == name);
+        let left = all.into_iter().filter(|name| only.is_empty() || has(only, name));
+        Ok(Self::of(left.filter(|name| !has(without, name))))
+    }
 
-/// Runs what blocks where it may.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let broken = |error: tokio::task::JoinError| {
-        Error::new(offshoot_protocol::ExitCode::Failure, format!("the call broke off: {error}"))
-    };
-    tokio::task::spawn_blocking(work).await.map_err(broken)?
+    /// The names of all tools.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TOOLS.iter().map(|tool| tool.name)
+    }
 }

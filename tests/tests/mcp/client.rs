@@ -1,6 +1,7 @@
 //! A client on standard input and output.
 
-use std::process::Stdio;
+use std::os::fd::OwnedFd;
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
 use offshoot_tests::product::Place;
@@ -12,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RunningService, ServiceError};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient, ServiceExt};
 use serde_json::Value;
-use tokio::process::Child;
+use tokio::net::unix::pipe;
 
 /// What a person at a client does, and what the client was told.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +78,7 @@ pub(crate) enum Revision {
 /// A client with its server.
 pub(crate) struct Client {
     pub(crate) running: RunningService<RoleClient, Person>,
-    pub(crate) server: Child,
+    pub(crate) server: Server,
 }
 
 impl Client {
@@ -91,11 +92,12 @@ impl Client {
         arguments: &[&str],
         revision: Revision,
     ) -> Self {
-        let command = place.command([&["mcp"], arguments].concat());
-        let mut command = tokio::process::Command::from(command);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut server = command.spawn().unwrap();
-        let pipes = (server.stdout.take().unwrap(), server.stdin.take().unwrap());
+        let mut command = place.command([&["mcp"], arguments].concat());
+        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let output = OwnedFd::from(server.stdout.take().unwrap());
+        let input = OwnedFd::from(server.stdin.take().unwrap());
+        let output = pipe::Receiver::from_owned_fd(output).unwrap();
+        let pipes = (output, pipe::Sender::from_owned_fd(input).unwrap());
         let running = match revision {
             Revision::November2025 => person.clone().serve(pipes).await.unwrap(),
             Revision::July2026 => {
@@ -104,7 +106,7 @@ impl Client {
                 person.clone().serve_with_lifecycle(pipes, mode).await.unwrap()
             }
         };
-        Self { running, server }
+        Self { running, server: Server(server) }
     }
 
     /// Calls a tool.
@@ -135,8 +137,38 @@ impl Client {
     /// Ends the client, and waits for the server to end.
     pub(crate) async fn end(mut self) {
         self.running.cancel().await.unwrap();
-        let ended = tokio::time::timeout(std::time::Duration::from_secs(30), self.server.wait());
-        assert!(ended.await.unwrap().unwrap().success());
+        assert!(self.server.ended().await.success());
+    }
+}
+
+/// The process of a server, killed when dropped.
+pub(crate) struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+impl Server {
+    pub(crate) fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.0)
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+    }
+
+    /// Waits until it has ended.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        for _ in 0..2_000 {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        panic!("the server does not end");
     }
 }
 

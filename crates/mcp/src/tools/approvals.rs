@@ -11,8 +11,8 @@ use offshoot_protocol::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Arguments;
 use crate::answer::{Answer, MOST_TEXT, plain, start};
+use crate::arguments::Arguments;
 use crate::session::Session;
 
 /// How often to look whether somebody has decided.

@@ -8,9 +8,8 @@ use offshoot_protocol::{DiffDoc, ExitCode, StatusDoc, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Arguments;
-use super::exec::changes;
-use crate::answer::{Answer, MOST_TEXT, plain, start};
+use crate::answer::{Answer, MOST_TEXT, changes, plain, start};
+use crate::arguments::Arguments;
 use crate::session::Session;
 
 /// More of a patch is left out.

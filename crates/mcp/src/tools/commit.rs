@@ -6,9 +6,9 @@ use offshoot_protocol::{CommitDoc, ExitCode, Hint};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::exec::changes;
-use super::{Arguments, Consent, Outcome, Proposal};
-use crate::answer::Answer;
+use crate::answer::{Answer, changes};
+use crate::arguments::Arguments;
+use crate::consent::{Consent, Outcome, Proposal};
 use crate::session::Session;
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,9 +5,9 @@ use offshoot_protocol::ExitCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Arguments;
 use super::files::{content, put};
 use crate::answer::Answer;
+use crate::arguments::Arguments;
 use crate::session::Session;
 
 /// So many places are named.

@@ -18,11 +18,12 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use self::progress::Progress;
-pub(super) use self::text::changes;
-use super::{Arguments, Call, PATIENCE, Waiting, blocking, complete};
 use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::call::{Call, blocking, complete};
 use crate::question::{self, Reply, Way};
 use crate::session::Session;
+use crate::shared::PATIENCE;
 
 /// So long a command waits for others in its workspace.
 const IN_LINE: Duration = Duration::from_secs(10 * 60);
@@ -60,7 +61,7 @@ pub(super) struct ExecArgs {
 
 /// A command that runs or waits.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(super) struct Running {
     exec: Exec,
     events: mpsc::Receiver<Event>,
     session: Arc<Session>,
@@ -71,7 +72,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// Whether it is over.
-    pub(crate) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.exec.outcome().is_some()
     }
 
@@ -193,7 +194,7 @@ async fn follow(call: Call, mut running: Running, way: Option<Way>) -> Result<Ca
                     let session = Arc::clone(&running.session);
                     let message = blocking(move || text::question(&session, &approval)).await?;
                     if way == Way::Returns {
-                        let word = call.shared.park(Waiting::Exec(Box::new(running)));
+                        let word = call.shared.park(running);
                         return Ok(question::required(message, word).into());
                     }
                     asking = Some(Box::pin(question::ask(call.context.peer.clone(), message)));

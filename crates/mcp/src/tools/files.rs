@@ -8,9 +8,8 @@ use offshoot_protocol::{EditDoc, ExitCode, FileDoc, ListDoc, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Arguments;
-use super::exec::changes;
-use crate::answer::{Answer, MOST_TEXT, start};
+use crate::answer::{Answer, MOST_TEXT, changes, start};
+use crate::arguments::Arguments;
 use crate::session::{Place, Session};
 
 /// Without a limit so many lines are read.

@@ -8,8 +8,9 @@ use offshoot_protocol::{Document, ExitCode, Hint, RestoreDoc, RevertDoc, RevertV
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arguments, Consent, Outcome, Proposal};
 use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::consent::{Consent, Outcome, Proposal};
 use crate::session::Session;
 
 #[derive(Debug, Deserialize, JsonSchema)]

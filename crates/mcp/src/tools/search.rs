@@ -10,8 +10,8 @@ use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Arguments;
 use crate::answer::{Answer, MOST_TEXT, start};
+use crate::arguments::Arguments;
 use crate::session::Session;
 
 /// Larger files are left out.

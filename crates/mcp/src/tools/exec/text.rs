@@ -3,13 +3,10 @@
 use offshoot_engine::Result;
 use offshoot_engine::id::Id;
 use offshoot_engine::text::line;
-use offshoot_protocol::{ChangeDoc, ExecEnvelopeDoc, ExecState};
+use offshoot_protocol::{ExecEnvelopeDoc, ExecState};
 
-use crate::answer::{MOST_TEXT, end, plain};
+use crate::answer::{MOST_TEXT, changes, end, plain};
 use crate::session::Session;
-
-/// More changes are counted.
-const MOST_CHANGES: usize = 30;
 
 /// What a model has to know about a command.
 pub(super) fn of(envelope: &ExecEnvelopeDoc) -> String {
@@ -73,19 +70,6 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
         (_, _, Some(signal)) => format!("ended by signal {signal} after {seconds:.1} s"),
         (state, ..) => state.to_string(),
     }
-}
-
-/// Changes, a line each.
-pub(crate) fn changes(all: &[ChangeDoc]) -> String {
-    let lines = all.iter().take(MOST_CHANGES).map(|change| {
-        let from = change.from.as_ref().map(|from| format!(" (from {})", from.as_str()));
-        format!("{} {}{}\n", change.kind, line(change.path.as_str()), from.unwrap_or_default())
-    });
-    let mut text: String = lines.collect();
-    if all.len() > MOST_CHANGES {
-        text.push_str(&format!("and {} more\n", all.len() - MOST_CHANGES));
-    }
-    text
 }
 
 /// What a person has to know who decides about a command.
