@@ -9,6 +9,7 @@ mod exec;
 mod export;
 mod forks;
 mod import;
+mod mcp;
 mod merge;
 mod pair;
 mod policy;
@@ -141,6 +142,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: exec::rename::NAME,
         about: "renames with a broker and without, beside bare overlayfs",
         run: exec::rename::run,
+    },
+    Benchmark {
+        name: mcp::NAME,
+        about: "calls of an agent over MCP, beside a server that does nothing and bwrap",
+        run: mcp::run,
     },
     Benchmark {
         name: audit::NAME,

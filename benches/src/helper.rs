@@ -11,6 +11,7 @@ use nix::sched::{CloneFlags, unshare};
 
 use crate::Result;
 use crate::fetch::{self, Amount, Way};
+use crate::minimal_mcp;
 
 /// Times a program and prints a line about it. Programs are timed where they run, so that making the place and taking it
 /// down are not part of it.
@@ -23,6 +24,9 @@ const RENAME: &str = "helper-rename";
 
 /// Asks a server for things and prints lines about it.
 const FETCH: &str = "helper-fetch";
+
+/// Serves as the least MCP server.
+const MCP: &str = "helper-mcp";
 
 /// A time that was taken inside of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> Option<ExitCode> {
         [helper, label, program, rest @ ..] if helper == LAP => lap(label, program, rest),
         [helper, one, other, count] if helper == RENAME => rename(one, other, count),
         [helper, rest @ ..] if helper == FETCH => fetch::client(rest),
+        [helper] if helper == MCP => minimal_mcp::serve(),
         [helper, lower, scratch, program, rest @ ..] if helper == OVERLAY => {
             overlay(Path::new(lower), Path::new(scratch), program, rest)
         }
@@ -51,6 +56,13 @@ pub(crate) fn run(arguments: &[String]) -> Option<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+/// The least MCP server.
+pub(crate) fn mcp() -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(MCP);
+    Ok(command)
 }
 
 /// Fails where the commands of benchmarks could not start this program: they have temporary directories of their own.

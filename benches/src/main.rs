@@ -14,6 +14,7 @@ mod helper;
 mod json;
 mod machine;
 mod markdown;
+mod minimal_mcp;
 mod options;
 mod report;
 mod run;

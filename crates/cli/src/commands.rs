@@ -23,6 +23,7 @@ mod init;
 mod log;
 mod logs;
 mod man;
+mod mcp;
 mod merge;
 mod op;
 mod policy;
@@ -142,6 +143,8 @@ pub(crate) enum Command {
     /// Read and change files of a workspace without running anything
     #[command(subcommand)]
     Fs(fs::FsCommand),
+    /// Serve agents over the Model Context Protocol
+    Mcp(mcp::McpArgs),
     /// Delete unreferenced data
     Gc(gc::GcArgs),
     /// List the versions of a file
@@ -271,6 +274,7 @@ pub(crate) fn run(
         Command::Discard(args) => discard::run(&args, context),
         Command::Export(args) => export::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
+        Command::Mcp(args) => mcp::run(&args, context),
         Command::Gc(args) => gc::run(&args, context),
         Command::History(args) => history::run(&args, context),
         Command::Version(args) => version::run(&args, context),

@@ -106,6 +106,11 @@ impl Context {
         self.engine.actor()
     }
 
+    /// The vault that was named.
+    pub(crate) fn vault_name(&self) -> Option<&str> {
+        self.vault.as_deref()
+    }
+
     /// Whether a vault was named, instead of being found by the current folder.
     pub(crate) fn names_vault(&self) -> bool {
         self.vault.is_some()

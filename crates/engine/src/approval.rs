@@ -1,5 +1,6 @@
 //! Commands that wait for a person: who decides, and what comes of it.
 
+mod elicited;
 mod notify;
 
 use std::fs;

@@ -244,6 +244,8 @@ pub struct ApprovalSettings {
     pub approvers: String,
     /// A command that is told of each new approval; empty for none.
     pub notify: String,
+    /// Whether the client of an agent may put the question to the person who uses it.
+    pub elicitation: bool,
 }
 
 impl ApprovalSettings {
@@ -431,6 +433,7 @@ impl Default for ApprovalSettings {
             fallback: ApprovalFallback::Deny,
             approvers: String::new(),
             notify: String::new(),
+            elicitation: true,
         }
     }
 }

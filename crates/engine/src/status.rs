@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use offshoot_protocol::Goal;
+use offshoot_protocol::{Goal, StatusDoc, Text};
 use offshoot_tree::VaultPath;
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_vault::{Binding, Scope, Snapshot, Vault, WorkspaceRecord};
 use offshoot_workspace::git::{GitNote, GitReport, kept_apart};
-use offshoot_workspace::{CommitPreview, GitDirectory, Held, OpenConflict};
+use offshoot_workspace::{CommitPreview, GitDirectory, Held, OpenConflict, wire};
 
 use crate::error::Result;
 use crate::offshoot::Offshoot;
@@ -53,6 +53,42 @@ pub struct WorkspaceStatus {
 }
 
 impl WorkspaceStatus {
+    /// The same as a document, for a vault of this name.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let document = workspace.status()?.document(workspace.project().name());
+    /// println!("{:?} has {} changes", document.workspace, document.changes.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn document(&self, vault: &str) -> StatusDoc {
+        let preview = &self.preview;
+        StatusDoc {
+            vault: vault.to_owned(),
+            folders: self.folders.iter().map(|folder| Text::new(&folder.path)).collect(),
+            git_directory: wire::git_directory(&self.git),
+            workspace: Some(self.workspace.name.clone()),
+            base: self.base.id.to_string(),
+            head: preview.tip.id.to_string(),
+            behind: self.behind,
+            changes: self.changes().into_iter().map(wire::change).collect(),
+            metadata_only: preview.summary.metadata_only(),
+            conflicts: self.conflicts.iter().map(wire::conflict).collect(),
+            stays: self.held().iter().map(wire::held).collect(),
+            clashes: wire::clashes(&preview.proposal.conflicts),
+            refused: preview.refused.as_ref().map(ToString::to_string),
+            repositories: [&preview.proposal.git, &self.kept_apart]
+                .into_iter()
+                .flat_map(wire::repositories)
+                .collect(),
+            outdated: preview.outdated.iter().map(wire::path).collect(),
+            missing_folders: wire::missing_folders(&self.folders),
+            checkpoints: self.checkpoints,
+            last_operation: self.last_operation.clone(),
+        }
+    }
+
     /// What a commit would change in the folder.
     ///
     /// ```
@@ -118,6 +154,39 @@ impl Workspace {
 }
 
 impl Offshoot {
+    /// How a vault stands in which there is no workspace to speak of.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let document = project.engine().status_without_workspace(project.vault(), project.name())?;
+    /// assert_eq!(document.workspace, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn status_without_workspace(&self, vault: &Vault, name: &str) -> Result<StatusDoc> {
+        let (head, folders) = (vault.head()?.id.to_string(), vault.bindings()?);
+        Ok(StatusDoc {
+            vault: name.to_owned(),
+            folders: folders.iter().map(|folder| Text::new(&folder.path)).collect(),
+            git_directory: wire::git_directory(&self.git_directory(vault)?),
+            workspace: None,
+            base: head.clone(),
+            head,
+            behind: 0,
+            changes: Vec::new(),
+            metadata_only: 0,
+            conflicts: Vec::new(),
+            stays: Vec::new(),
+            clashes: Vec::new(),
+            refused: None,
+            repositories: Vec::new(),
+            outdated: Vec::new(),
+            missing_folders: wire::missing_folders(&folders),
+            checkpoints: 0,
+            last_operation: None,
+        })
+    }
+
     /// How a workspace stands, with changes of times, owners and attributes where `metadata` says so.
     ///
     /// ```

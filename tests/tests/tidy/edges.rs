@@ -126,8 +126,13 @@ pub(crate) const RULES: &[Rule] = &[
         tests_may_use: &["offshoot-needs", "offshoot-tests"],
         ..NOTHING
     },
-    // Whatever people or programs reach Offshoot by stands on these two alone.
-    Rule { name: "offshoot-cli", uses: SURFACE, ..NOTHING },
+    // Whatever people or programs reach Offshoot by stands on these two alone. The program starts the other surfaces.
+    Rule { name: "offshoot-mcp", uses: SURFACE, ..NOTHING },
+    Rule {
+        name: "offshoot-cli",
+        uses: &["offshoot-engine", "offshoot-mcp", "offshoot-protocol"],
+        ..NOTHING
+    },
     // The support library must not share code with what it judges; a test may still look inside.
     Rule { name: "offshoot-tests", tests_may_use: INSIDE, ..NOTHING },
     Rule { name: "offshoot-machine", ..NOTHING },

@@ -12,10 +12,11 @@ const WITH: &str = " with ";
 /// Features that change nothing in the program: a list of others, which are there by their own names; more traits of types that
 /// the program does not use so, those of `libc` for the tracer of the tests and those of `arrayvec` for the parser that they
 /// compare with; and what that parser's macros want of `syn`, of which nothing is in the program.
-const WITHOUT_EFFECT: [(&str, &str); 6] = [
+const WITHOUT_EFFECT: [(&str, &str); 7] = [
     (ANY, "default"),
     ("libc", "extra_traits"),
     ("arrayvec", "std"),
+    ("syn", "derive"),
     ("syn", "extra-traits"),
     ("syn", "visit"),
     ("syn", "visit-mut"),

@@ -15,7 +15,7 @@ use crate::run::{copy, timed};
 pub(in crate::benchmarks) const NAME: &str = "exec-start";
 
 /// What `true` is run with beside: the least confinement that is comparable.
-const BWRAP: &[&str] = &[
+pub(in crate::benchmarks) const BWRAP: &[&str] = &[
     "bwrap",
     "--unshare-all",
     "--ro-bind",

@@ -5,8 +5,7 @@ mod text;
 use clap::Args;
 use offshoot_engine::status::WorkspaceStatus;
 use offshoot_engine::vault::Vault;
-use offshoot_engine::wire;
-use offshoot_protocol::{Hint, StatusDoc, Text};
+use offshoot_protocol::{Hint, StatusDoc};
 
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
@@ -45,7 +44,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
     context.engine.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
-        return nothing_yet(context, &vault, name);
+        return nothing_yet(context, &vault, &name);
     };
     context.note_running(&vault, &workspace);
     let status = context.engine.status(&vault, workspace, args.metadata)?;
@@ -57,32 +56,12 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
         true => text::short(&status),
         false => text::long(&name, &status, noise.as_mut(), hints)?,
     };
-    context.output.data(document(name, &status), |_| text)
+    context.output.data(document(&name, &status), |_| text)
 }
 
-fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
-    let head = vault.head()?.id.to_string();
+fn nothing_yet(context: &Context, vault: &Vault, name: &str) -> Result<()> {
     let folders = vault.bindings()?;
-    let document = StatusDoc {
-        vault: name,
-        folders: folders.iter().map(|folder| Text::new(&folder.path)).collect(),
-        git_directory: wire::git_directory(&context.engine.git_directory(vault)?),
-        workspace: None,
-        base: head.clone(),
-        head,
-        behind: 0,
-        changes: Vec::new(),
-        metadata_only: 0,
-        conflicts: Vec::new(),
-        stays: Vec::new(),
-        clashes: Vec::new(),
-        refused: None,
-        repositories: Vec::new(),
-        outdated: Vec::new(),
-        missing_folders: wire::missing_folders(&folders),
-        checkpoints: 0,
-        last_operation: None,
-    };
+    let document = context.engine.status_without_workspace(vault, name)?;
     context.output.data(document, |document| {
         let name = paint(NAME, &document.vault);
         let gone = text::gone(&document.vault, &folders);
@@ -91,29 +70,12 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     })
 }
 
-fn document(vault: String, status: &WorkspaceStatus) -> StatusDoc {
-    let preview = &status.preview;
+fn document(vault: &str, status: &WorkspaceStatus) -> StatusDoc {
     StatusDoc {
-        vault,
-        folders: status.folders.iter().map(|folder| Text::new(&folder.path)).collect(),
-        git_directory: wire::git_directory(&status.git),
-        workspace: Some(status.workspace.name.clone()),
-        base: status.base.id.to_string(),
-        head: preview.tip.id.to_string(),
-        behind: status.behind,
-        changes: status.changes().into_iter().map(wire::change).collect(),
-        metadata_only: preview.summary.metadata_only(),
-        conflicts: status.conflicts.iter().map(wire::conflict).collect(),
-        stays: status.held().iter().map(wire::held).collect(),
-        clashes: wire::clashes(&preview.proposal.conflicts),
-        refused: preview.refused.as_ref().map(ToString::to_string),
-        repositories: [&preview.proposal.git, &status.kept_apart]
+        repositories: [&status.preview.proposal.git, &status.kept_apart]
             .into_iter()
             .flat_map(way_on::repositories)
             .collect(),
-        outdated: preview.outdated.iter().map(wire::path).collect(),
-        missing_folders: wire::missing_folders(&status.folders),
-        checkpoints: status.checkpoints,
-        last_operation: status.last_operation.clone(),
+        ..status.document(vault)
     }
 }

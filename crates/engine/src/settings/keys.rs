@@ -56,6 +56,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "approvals.fallback", kind: Kind::Choice(ApprovalFallback::names) },
     Key { name: "approvals.approvers", kind: Kind::Accounts },
     Key { name: "approvals.notify", kind: Kind::Command },
+    Key { name: "approvals.elicitation", kind: Kind::Boolean },
     Key { name: "commit.times", kind: Kind::Choice(CommitTimes::names) },
     Key { name: "recover.abandoned", kind: Kind::Choice(AbandonedWork::names) },
     Key { name: "compact.auto", kind: Kind::Boolean },

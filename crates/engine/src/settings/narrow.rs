@@ -70,6 +70,7 @@ const RULES: &[(&str, Rule)] = &[
     ("approvals.fallback", Never),
     ("approvals.approvers", Never),
     ("approvals.notify", Never),
+    ("approvals.elicitation", Never),
     ("commit.times", Free),
     ("recover.abandoned", Never),
     ("compact.auto", Free),

@@ -192,6 +192,7 @@ fn every_key_reaches_its_field() {
         .flag("approvals.fallback=approve")
         .flag("approvals.approvers=alex,sam")
         .flag("approvals.notify=true")
+        .flag("approvals.elicitation=false")
         .flag("commit.times=recorded")
         .flag("recover.abandoned=keep")
         .flag("compact.auto=false")
@@ -224,6 +225,7 @@ fn every_key_reaches_its_field() {
         "policy": {"rego_timeout": "5s"},
         "approvals": {
             "expire": "168h", "fallback": "approve", "approvers": "alex,sam", "notify": "true",
+            "elicitation": false,
         },
         "commit": {"times": "recorded"},
         "recover": {"abandoned": "keep"},
@@ -418,6 +420,7 @@ approvals.expire = \"24h\"         # default; only you set it
 approvals.fallback = \"deny\"      # default; only you set it
 approvals.approvers = \"\"         # default; only you set it
 approvals.notify = \"\"            # default; only you set it
+approvals.elicitation = true     # default; only you set it
 commit.times = \"now\"             # default
 recover.abandoned = \"offer\"      # default; only you set it
 compact.auto = true              # default

@@ -1,0 +1,159 @@
+//! The door for clients that come over HTTP.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::{Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::Server;
+use crate::shared::Shared;
+
+/// Where it answers.
+pub(crate) const PATH: &str = "/mcp";
+/// A session that nobody uses is kept so long: people go home.
+const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
+/// So long a client may take to say what it wants.
+const HEADERS: Duration = Duration::from_secs(30);
+/// More connections wait.
+const CONNECTIONS: usize = 256;
+
+/// Where and for whom a server listens.
+#[derive(Clone)]
+pub struct McpListen {
+    /// The address; port 0 is any that is free.
+    pub address: SocketAddr,
+    /// What every request has to have as bearer token.
+    pub token: String,
+    /// Names under which the server is reached, besides the loopback ones and its address.
+    pub hosts: Vec<String>,
+}
+
+impl std::fmt::Debug for McpListen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("McpListen").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+type Body = BoxBody<Bytes, Infallible>;
+type Service = StreamableHttpService<Server, LocalSessionManager>;
+
+/// Answers until `over`.
+pub(crate) async fn serve(
+    shared: Arc<Shared>,
+    listener: TcpListener,
+    listen: &McpListen,
+    over: CancellationToken,
+) {
+    let service = service(shared, &listener, listen, &over);
+    let token: Arc<str> = listen.token.as_str().into();
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = over.cancelled() => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Too many open files, mostly: those that are there go on.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let (service, token, over) = (service.clone(), Arc::clone(&token), over.clone());
+        tokio::spawn(async move {
+            let answer = hyper::service::service_fn(move |request| {
+                let (service, token) = (service.clone(), Arc::clone(&token));
+                async move { Ok::<_, Infallible>(answer(&service, &token, request).await) }
+            });
+            let mut http = hyper::server::conn::http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
+            let connection = http.serve_connection(TokioIo::new(stream), answer);
+            tokio::select! {
+                // A connection that breaks off is the client's own affair.
+                ended = connection => drop(ended),
+                () = over.cancelled() => {}
+            }
+            drop(place);
+        });
+    }
+}
+
+fn service(
+    shared: Arc<Shared>,
+    listener: &TcpListener,
+    listen: &McpListen,
+    over: &CancellationToken,
+) -> Service {
+    let bound = listener.local_addr().unwrap_or(listen.address);
+    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
+    names.push(listen.address.ip().to_string());
+    names.extend(listen.hosts.iter().cloned());
+    let origins = names.iter().flat_map(|name| {
+        let name = if name.contains(':') { format!("[{name}]") } else { name.clone() };
+        ["http", "https"].map(|scheme| format!("{scheme}://{name}:{}", bound.port()))
+    });
+    let origins: Vec<String> = origins.collect();
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(names)
+        .with_allowed_origins(origins)
+        .enforce_origin_validation()
+        .with_cancellation_token(over.child_token());
+    let mut sessions = LocalSessionManager::default();
+    let mut kept = SessionConfig::default();
+    kept.keep_alive = Some(SESSION);
+    sessions.session_config = kept;
+    let make = move || Ok(Server::new(Arc::clone(&shared), true));
+    StreamableHttpService::new(make, Arc::new(sessions), config)
+}
+
+async fn answer(service: &Service, token: &str, request: Request<Incoming>) -> Response<Body> {
+    let given = request.headers().get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
+    let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
+    if !given.is_some_and(|given| is_same(given, token.as_bytes())) {
+        let mut refused = short(StatusCode::UNAUTHORIZED, "the bearer token is missing or wrong\n");
+        let scheme = http::HeaderValue::from_static("Bearer");
+        refused.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+        return refused;
+    }
+    if request.uri().path() != PATH {
+        return short(StatusCode::NOT_FOUND, "only /mcp answers\n");
+    }
+    service.handle(request).await
+}
+
+fn short(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
+    *response.status_mut() = status;
+    response
+}
+
+/// Compares in a time that says nothing about where they differ.
+fn is_same(given: &[u8], token: &[u8]) -> bool {
+    let differs = given.iter().zip(token).fold(0, |differs, (one, other)| differs | (one ^ other));
+    given.len() == token.len() && differs == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_is_the_token() {
+        assert!(is_same(b"abc", b"abc"));
+        for wrong in [&b""[..], b"ab", b"abcd", b"abd", b"ABC"] {
+            assert!(!is_same(wrong, b"abc"));
+        }
+    }
+}
