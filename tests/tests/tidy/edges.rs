@@ -127,7 +127,13 @@ pub(crate) const RULES: &[Rule] = &[
         ..NOTHING
     },
     // Whatever people or programs reach Offshoot by stands on these two alone.
-    Rule { name: "offshoot-cli", uses: SURFACE, ..NOTHING },
+    Rule { name: "offshoot-acp", uses: SURFACE, ..NOTHING },
+    // The program: it is a surface, and holds the others.
+    Rule {
+        name: "offshoot-cli",
+        uses: &["offshoot-acp", "offshoot-engine", "offshoot-protocol"],
+        ..NOTHING
+    },
     // The support library must not share code with what it judges; a test may still look inside.
     Rule { name: "offshoot-tests", tests_may_use: INSIDE, ..NOTHING },
     Rule { name: "offshoot-machine", ..NOTHING },
