@@ -28,7 +28,9 @@ pub(crate) async fn show(hub: &Arc<Hub>, session: &Arc<Session>, turn: u64) {
     });
     let changes = match found.await {
         Ok(Ok(changes)) => changes,
-        Ok(Err(error)) => return (hub.log)(&format!("offshoot: what changed cannot be shown: {error}")),
+        Ok(Err(error)) => {
+            return (hub.log)(&format!("offshoot: what changed cannot be shown: {error}"));
+        }
         Err(_) => return,
     };
     if !session.is_news(&changes) || changes.is_empty() {
@@ -64,11 +66,16 @@ fn update(workspace: &str, turn: u64, top: &Path, changes: &[LiveChange]) -> Val
         named.push(format!("and {more} more"));
     }
     named.push(format!(
-        "Your folder is unchanged. Once this session is closed: `offshoot review -w {workspace}`, then `offshoot commit -w {workspace}`."
+        "Your folder is unchanged. `/offshoot-save` makes a workspace of this to review and commit; once the session is closed, `offshoot review -w {workspace}` and `offshoot commit -w {workspace}` do."
     ));
-    content.push(json!({ "type": "content", "content": { "type": "text", "text": named.join("\n") } }));
-    let locations: Vec<Value> =
-        changes.iter().take(MOST_FILES).map(|change| json!({ "path": place(&change.path) })).collect();
+    content.push(
+        json!({ "type": "content", "content": { "type": "text", "text": named.join("\n") } }),
+    );
+    let locations: Vec<Value> = changes
+        .iter()
+        .take(MOST_FILES)
+        .map(|change| json!({ "path": place(&change.path) }))
+        .collect();
     let (count, files) = (changes.len(), if changes.len() == 1 { "file" } else { "files" });
     json!({
         "sessionUpdate": "tool_call",

@@ -8,7 +8,7 @@ use agent_client_protocol::{Agent, Client, Error, Lines, UntypedMessage};
 use serde_json::Value;
 use tokio::task::spawn_local;
 
-use crate::fault::{fault, not_offered, refused};
+use crate::fault::{fault, refused};
 use crate::hub::Hub;
 use crate::lines;
 
@@ -66,16 +66,11 @@ fn answer(
         "initialize" => {
             spawn_local(async move { respond(responder, hub.initialize(params).await) });
         }
-        "session/new" | "session/load" | "session/resume" => {
+        "session/new" | "session/load" | "session/resume" | "session/fork" => {
             spawn_local(async move { hub.open(method, params, responder).await });
         }
         "session/close" => {
             spawn_local(async move { respond(responder, hub.close(params).await) });
-        }
-        "session/fork" => {
-            return responder.respond_with_error(not_offered(
-                "Offshoot forks no session while its agent runs; open a new one",
-            ));
         }
         "session/prompt" => hub.prompt(params, responder)?,
         _ => pass(&hub, &method, params, responder)?,

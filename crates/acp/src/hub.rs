@@ -11,11 +11,14 @@ use offshoot_engine::conversation::Conversation;
 use serde_json::{Value, json};
 
 use crate::editor::{required_id, respond, session_id, with_session};
-use crate::fault::{fault, refused};
+use crate::fault::{fault, not_offered, of_engine, refused};
 use crate::link::Link;
 use crate::session::Session;
 use crate::start::{self, Place};
-use crate::{AgentSettings, Log};
+use crate::{AgentSettings, Log, commands, name};
+
+/// Where an agent says that it forks sessions.
+const FORK: &str = "/agentCapabilities/sessionCapabilities/fork";
 
 /// Everything that is known about an editor.
 pub(crate) struct Hub {
@@ -30,6 +33,8 @@ pub(crate) struct Hub {
 struct State {
     /// What the editor said of itself, as agents are told.
     initialize: Option<Value>,
+    /// The agent forks sessions.
+    forks: bool,
     /// How it logged in last.
     authenticate: Option<Value>,
     /// The process that answers what is about no session.
@@ -75,28 +80,32 @@ impl Hub {
         let here = self.engine.directory().map_err(|error| crate::fault::of_engine(&error))?;
         let (link, answer) = self.start(Place::New(here)).await?;
         let mut state = self.state();
+        state.forks = answer.pointer(FORK).is_some_and(Value::is_object);
         state.first = Some(link);
         state.is_free = true;
         Ok(for_editor(answer))
     }
 
     /// Opens a session: new, or one that the agent had before.
-    pub(crate) async fn open(
-        self: Arc<Self>,
-        method: String,
-        params: Value,
-        responder: Responder,
-    ) {
+    pub(crate) async fn open(self: Arc<Self>, method: String, params: Value, responder: Responder) {
         let link = match self.link_for(&method, &params).await {
             Ok(link) => link,
             Err(error) => return respond(responder, Err(error)),
         };
         let (hub, of) = (Arc::clone(&self), Arc::clone(&link));
         // What it says while it loads is about a session that the editor knows.
-        let known = session_id(&params).map(|id| self.add(id, &theirs(&link, id), &link));
-        let params = match &known {
-            Some(session) => with_session(params, &session.theirs),
-            None => params,
+        let id = session_id(&params).map(str::to_owned);
+        let (known, params) = match id {
+            // The new session is yet to get an id.
+            Some(id) if method == "session/fork" => {
+                (None, with_session(params, &theirs(&link, &id)))
+            }
+            Some(id) => {
+                let session = self.add(&id, &theirs(&link, &id), &link);
+                let params = with_session(params, &session.theirs);
+                (Some(session), params)
+            }
+            None => (None, params),
         };
         let sent = UntypedMessage::new(&method, params);
         let sent = sent.map(|message| link.connection.prepare_request(message));
@@ -107,7 +116,13 @@ impl Hub {
                 if result.is_err() {
                     hub.give_back(&of).await;
                 }
-                respond(responder, result.map_err(|error| of.explain(error)));
+                let ours = result.as_ref().ok().map(|(ours, _)| ours.clone());
+                let answer = result.map(|(_, answer)| answer);
+                respond(responder, answer.map_err(|error| of.explain(error)));
+                // Only now does the editor know it.
+                if let Some(ours) = ours {
+                    commands::offer(&hub, &ours);
+                }
                 Ok(())
             })
         });
@@ -122,7 +137,7 @@ impl Hub {
         known: Option<Arc<Session>>,
         link: &Arc<Link>,
         result: Result<Value, Error>,
-    ) -> Result<Value, Error> {
+    ) -> Result<(String, Value), Error> {
         let answer = match result {
             Ok(answer) => answer,
             Err(error) => {
@@ -148,7 +163,7 @@ impl Hub {
         if let Err(error) = link.workspace.project().note_conversation(&session.ours, &noted) {
             (self.log)(&format!("offshoot: {error}"));
         }
-        Ok(answer)
+        Ok((session.ours.clone(), answer))
     }
 
     fn add(&self, ours: &str, theirs: &str, link: &Arc<Link>) -> Arc<Session> {
@@ -177,10 +192,26 @@ impl Hub {
             return Ok(self.start(Place::New(folder)).await?.0);
         }
         let id = required_id(params)?;
+        if method == "session/fork" {
+            return self.forked(folder, &id).await;
+        }
         if let Some(session) = self.session(&id).filter(|session| !session.link.is_over()) {
             return Ok(Arc::clone(&session.link));
         }
         Ok(self.start(Place::Before(folder, id)).await?.0)
+    }
+
+    /// A process in a workspace that has what the agent of a session has written so far.
+    async fn forked(self: &Arc<Self>, folder: PathBuf, id: &str) -> Result<Arc<Link>, Error> {
+        if !self.state().forks {
+            return Err(not_offered("this agent forks no sessions; open a new one"));
+        }
+        let session = self.session(id).ok_or_else(|| unknown(id))?;
+        let (link, agent) = (Arc::clone(&session.link), name::agent(&self.settings.command));
+        let made = tokio::task::spawn_blocking(move || link.fork(&agent)).await;
+        let made = made.map_err(|error| fault(error.to_string()))?;
+        let made = made.map_err(|error| of_engine(&error))?;
+        Ok(self.start(Place::In(folder, made)).await?.0)
     }
 
     /// The first process, if it has no session and is in the project of this folder.
@@ -339,9 +370,6 @@ fn for_editor(mut answer: Value) -> Value {
         *sessions = json!({});
     }
     sessions["close"] = json!({});
-    if let Some(sessions) = sessions.as_object_mut() {
-        sessions.remove("fork");
-    }
     answer
 }
 
@@ -362,11 +390,12 @@ mod tests {
 
     #[test]
     fn the_editor_is_told_what_can_be_passed_on() {
-        let abilities = json!({ "loadSession": true, "sessionCapabilities": { "fork": {}, "list": {} } });
+        let abilities =
+            json!({ "loadSession": true, "sessionCapabilities": { "fork": {}, "list": {} } });
         let told = for_editor(json!({ "protocolVersion": 1, "agentCapabilities": abilities }));
         assert_eq!(
             told["agentCapabilities"],
-            json!({ "loadSession": true, "sessionCapabilities": { "list": {}, "close": {} } })
+            json!({ "loadSession": true, "sessionCapabilities": { "fork": {}, "list": {}, "close": {} } })
         );
     }
 }

@@ -3,6 +3,7 @@
 //! To the editor this is the agent, to the agent it is the editor. The design is in `docs/design/acp.md`.
 
 mod changes;
+mod commands;
 mod editor;
 mod fault;
 mod files;

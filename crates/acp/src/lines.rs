@@ -12,7 +12,9 @@ const WAITING: usize = 64;
 pub(crate) const LONGEST: usize = 64 << 20;
 
 /// Lines that come from elsewhere.
-pub(crate) fn incoming(mut lines: Receiver<io::Result<String>>) -> impl Stream<Item = io::Result<String>> + Send {
+pub(crate) fn incoming(
+    mut lines: Receiver<io::Result<String>>,
+) -> impl Stream<Item = io::Result<String>> + Send {
     futures::stream::poll_fn(move |context| lines.poll_recv(context))
 }
 
@@ -30,7 +32,9 @@ pub(crate) fn row() -> (Sender<io::Result<String>>, Receiver<io::Result<String>>
 }
 
 /// Reads lines on a thread of its own.
-pub(crate) fn reading(input: impl Read + Send + 'static) -> io::Result<Receiver<io::Result<String>>> {
+pub(crate) fn reading(
+    input: impl Read + Send + 'static,
+) -> io::Result<Receiver<io::Result<String>>> {
     let (sender, receiver) = row();
     Builder::new().name("acp-read".to_owned()).spawn(move || {
         let mut input = BufReader::new(input);
@@ -53,7 +57,9 @@ pub(crate) fn reading(input: impl Read + Send + 'static) -> io::Result<Receiver<
 }
 
 /// Writes lines on a thread of its own, until nobody has any more or nobody takes them.
-pub(crate) fn writing(mut output: impl Write + Send + 'static) -> io::Result<(Sender<String>, JoinHandle<()>)> {
+pub(crate) fn writing(
+    mut output: impl Write + Send + 'static,
+) -> io::Result<(Sender<String>, JoinHandle<()>)> {
     let (sender, mut lines) = channel::<String>(WAITING);
     let thread = Builder::new().name("acp-write".to_owned()).spawn(move || {
         while let Some(mut line) = lines.blocking_recv() {
@@ -98,7 +104,8 @@ pub(crate) fn is_message(line: &[u8]) -> bool {
 }
 
 pub(crate) fn text(line: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(line).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    String::from_utf8(line)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
 fn too_long() -> io::Error {

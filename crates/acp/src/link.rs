@@ -9,13 +9,14 @@ use agent_client_protocol::v1::{ConnectionTo, Dispatch, Responder};
 use agent_client_protocol::{Agent, Error, UntypedMessage};
 use offshoot_engine::Workspace;
 use offshoot_engine::exec::Exec;
+use offshoot_engine::id::Id;
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::editor::{session_id, with_session};
 use crate::fault::{fault, not_offered};
 use crate::hub::Hub;
-use crate::{files, permission};
+use crate::{commands, files, permission, start};
 
 /// How long an agent may take to say what it can do.
 const START: Duration = Duration::from_secs(120);
@@ -27,8 +28,8 @@ pub(crate) struct Link {
     pub(crate) workspace: Workspace,
     /// How the workspace is called.
     pub(crate) name: String,
-    /// It was forked for this process.
-    pub(crate) is_forked: bool,
+    /// Where it stood, if it was made for this process.
+    made_at: Option<Id>,
     pub(crate) exec: Exec,
     pub(crate) connection: ConnectionTo<Agent>,
     /// Has the connection close.
@@ -49,13 +50,13 @@ pub(crate) struct Ending {
 
 impl Link {
     pub(crate) fn new(
-        (workspace, name, is_forked): (Workspace, String, bool),
+        (workspace, name, made_at): (Workspace, String, Option<Id>),
         exec: Exec,
         connection: ConnectionTo<Agent>,
         (stop, ending): (Arc<Notify>, Arc<Ending>),
     ) -> Self {
         let had_session = AtomicBool::new(false);
-        Self { workspace, name, is_forked, exec, connection, stop, ending, had_session }
+        Self { workspace, name, made_at, exec, connection, stop, ending, had_session }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -131,6 +132,12 @@ impl Link {
         fault(format!("the agent ended: {why}{words}. What it wrote is in workspace {name}"))
     }
 
+    /// Makes a workspace of what the agent has written so far.
+    pub(crate) fn fork(&self, name: &str) -> offshoot_engine::Result<Workspace> {
+        let project = self.workspace.project();
+        start::numbered(name, |name| project.live_fork(&self.exec.id(), name))
+    }
+
     /// Ends the process, and waits until what it did is recorded.
     pub(crate) async fn end(&self) {
         self.stop.notify_one();
@@ -144,7 +151,9 @@ impl Link {
 
     /// Removes a workspace that nobody got to use.
     pub(crate) fn remove_if_unused(&self) -> offshoot_engine::Result<()> {
-        if self.is_forked && self.workspace.diff_all()?.is_empty() {
+        if let Some(made_at) = self.made_at
+            && self.workspace.record()?.state.head == made_at
+        {
             self.workspace.clone().delete()?;
         }
         Ok(())
@@ -167,9 +176,14 @@ pub(crate) fn receive(
         }
         Dispatch::Notification(message) => {
             let (method, params) = message.into_parts();
-            if !method.starts_with("$/") {
-                hub.tell(&method, link.map_or(params.clone(), |link| as_known(hub, link, params)));
+            if method.starts_with("$/") {
+                return Ok(());
             }
+            let params = match link {
+                Some(link) => as_known(hub, link, params),
+                None => params,
+            };
+            hub.tell(&method, commands::added(params));
             Ok(())
         }
         Dispatch::Response(result, router) => router.route_with_result(result),

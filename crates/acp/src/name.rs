@@ -23,7 +23,12 @@ fn plain(word: &str) -> String {
     let last = last.unwrap_or_default();
     let last = last.split('@').find(|part| !part.is_empty()).unwrap_or_default();
     let good = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    last.chars().filter(|letter| good(*letter)).take(32).collect::<String>().trim_matches('-').to_owned()
+    last.chars()
+        .filter(|letter| good(*letter))
+        .take(32)
+        .collect::<String>()
+        .trim_matches('-')
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -35,7 +40,10 @@ mod tests {
         let name = |words: &[&str]| agent(&words.iter().map(OsString::from).collect::<Vec<_>>());
         assert_eq!(name(&["gemini", "--experimental-acp"]), "gemini");
         assert_eq!(name(&["/usr/bin/goose", "acp"]), "goose");
-        assert_eq!(name(&["npx", "-y", "@zed-industries/claude-code-acp@latest"]), "claude-code-acp");
+        assert_eq!(
+            name(&["npx", "-y", "@zed-industries/claude-code-acp@latest"]),
+            "claude-code-acp"
+        );
         assert_eq!(name(&["python3", "/srv/my agent.py"]), "myagent");
         assert_eq!(name(&["npx"]), "agent");
     }

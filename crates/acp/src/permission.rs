@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn the_command_of_a_tool_call_is_found() {
-        let found = |input: Value| command(&json!({ "rawInput": input })).map(|line| line.display());
+        let found =
+            |input: Value| command(&json!({ "rawInput": input })).map(|line| line.display());
         assert_eq!(found(json!({ "command": "ls -l" })).as_deref(), Some("ls -l"));
         assert_eq!(found(json!({ "command": ["ls", "-l"] })).as_deref(), Some("ls -l"));
         for other in [json!({}), json!({ "command": "" }), json!({ "command": [1] }), json!("ls")] {

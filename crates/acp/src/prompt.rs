@@ -7,20 +7,28 @@ use agent_client_protocol::{Error, UntypedMessage};
 use serde_json::{Value, json};
 use tokio::task::spawn_local;
 
-use crate::changes;
 use crate::editor::{respond, session_id, with_session};
 use crate::fault::{fault, refused};
 use crate::hub::{Hub, unknown};
+use crate::{changes, commands};
 
 impl Hub {
     /// Has the agent answer a prompt; what changed meanwhile is shown before.
-    pub(crate) fn prompt(self: &Arc<Self>, params: Value, responder: Responder) -> Result<(), Error> {
+    pub(crate) fn prompt(
+        self: &Arc<Self>,
+        params: Value,
+        responder: Responder,
+    ) -> Result<(), Error> {
         let id = session_id(&params).unwrap_or_default().to_owned();
         let Some(session) = self.session(&id) else {
             return responder.respond_with_error(unknown(&id));
         };
         if session.link.is_over() {
             return responder.respond_with_error(session.link.explain(fault("")));
+        }
+        if let Some(command) = commands::typed(&params) {
+            commands::run(self, &session, command, responder);
+            return Ok(());
         }
         let message = UntypedMessage::new("session/prompt", with_session(params, &session.theirs))?;
         let cancellation = responder.cancellation();
@@ -44,7 +52,8 @@ impl Hub {
     /// The editor wants a turn to end: so it does, with the agent or without it.
     pub(crate) fn cancel(self: &Arc<Self>, params: &Value) {
         let session = session_id(params).and_then(|id| self.session(id));
-        let Some((session, turn)) = session.and_then(|it| Some((Arc::clone(&it), it.turn()?))) else {
+        let Some((session, turn)) = session.and_then(|it| Some((Arc::clone(&it), it.turn()?)))
+        else {
             return;
         };
         let grace = self.engine.settings().config.exec.grace;

@@ -9,6 +9,7 @@ use agent_client_protocol::{Agent, Client, Error, Lines};
 use offshoot_engine::exec::{
     Command, CommandLine, Event, Exec, ExecutionTimeout, Input, Stream, start_directory,
 };
+use offshoot_engine::id::Id;
 use offshoot_engine::policy::{Context, judge};
 use offshoot_engine::sandbox::Rules;
 use offshoot_engine::{Project, Workspace};
@@ -28,13 +29,15 @@ pub(crate) enum Place {
     New(PathBuf),
     /// Where a session was before.
     Before(PathBuf, String),
+    /// In this workspace, which was made for it.
+    In(PathBuf, Workspace),
 }
 
 /// What was made on the way to a process.
 struct Started {
     workspace: Workspace,
     name: String,
-    is_forked: bool,
+    made_at: Option<Id>,
     exec: Exec,
     input: io::PipeWriter,
 }
@@ -51,20 +54,21 @@ pub(crate) async fn start(hub: &Arc<Hub>, place: Place) -> Result<Arc<Link>, Err
 /// Finds or forks the workspace, and starts the agent there.
 fn run(hub: &Hub, place: &Place) -> offshoot_engine::Result<Started> {
     let settings = &hub.settings;
-    let (Place::New(folder) | Place::Before(folder, _)) = place;
+    let (Place::New(folder) | Place::Before(folder, _) | Place::In(folder, _)) = place;
     let project = hub.engine.project(folder)?;
     may_run(settings, &project, folder)?;
-    let (workspace, is_forked) = workspace(settings, &project, place)?;
-    let name = workspace.name()?;
+    let (workspace, is_made) = workspace(settings, &project, place)?;
+    let (name, head) = (workspace.name()?, workspace.record()?.state.head);
+    let made_at = is_made.then_some(head);
     let (read, input) = io::pipe().map_err(|error| {
         offshoot_engine::Error::new(ExitCode::Failure, format!("cannot make a pipe: {error}"))
     })?;
     let below = start_directory(project.vault(), &folder.canonicalize().unwrap_or_default())?;
     let exec = workspace.exec(command(settings, below).input(Input::From(read.into())));
     match exec {
-        Ok(exec) => Ok(Started { workspace, name, is_forked, exec, input }),
+        Ok(exec) => Ok(Started { workspace, name, made_at, exec, input }),
         Err(error) => {
-            if is_forked {
+            if is_made {
                 workspace.delete()?;
             }
             Err(error)
@@ -99,6 +103,9 @@ fn workspace(
     project: &Project,
     place: &Place,
 ) -> offshoot_engine::Result<(Workspace, bool)> {
+    if let Place::In(_, workspace) = place {
+        return Ok((workspace.clone(), true));
+    }
     if let Place::Before(_, session) = place
         && let Some(noted) = project.conversation(session)
     {
@@ -117,12 +124,20 @@ fn workspace(
         return Ok((project.fork(named)?, true));
     }
     let agent = name::agent(&settings.command);
-    let mut tries = (1_u32..).map(|number| project.fork(&format!("{agent}-{number}")));
+    Ok((numbered(&agent, |name| project.fork(name))?, true))
+}
+
+/// Makes a workspace with the first number behind its name that is free.
+pub(crate) fn numbered(
+    name: &str,
+    make: impl Fn(&str) -> offshoot_engine::Result<Workspace>,
+) -> offshoot_engine::Result<Workspace> {
+    let mut tries = (1_u32..).map(|number| make(&format!("{name}-{number}")));
     let taken = |made: &offshoot_engine::Result<Workspace>| {
         made.as_ref().is_err_and(|error| error.code == ExitCode::Conflict)
     };
     match tries.find(|made| !taken(made)) {
-        Some(made) => Ok((made?, true)),
+        Some(made) => made,
         None => Err(offshoot_engine::Error::new(ExitCode::Conflict, "no name is left")),
     }
 }
@@ -179,7 +194,7 @@ pub(crate) fn surroundings(
 /// Speaks to a process that was started.
 async fn connect(hub: &Arc<Hub>, started: Started) -> Result<Arc<Link>, Error> {
     let failed = |error: io::Error| fault(error.to_string());
-    let Started { workspace, name, is_forked, exec, input } = started;
+    let Started { workspace, name, made_at, exec, input } = started;
     let (said, heard) = lines::row();
     let (input, _thread) = lines::writing(input).map_err(failed)?;
     let (stop, ending) = (Arc::new(Notify::new()), Arc::new(Ending::default()));
@@ -212,7 +227,7 @@ async fn connect(hub: &Arc<Hub>, started: Started) -> Result<Arc<Link>, Error> {
         }
     });
     let connection = connection.await.map_err(|_| fault("the agent cannot be spoken to"))?;
-    let made = Link::new((workspace, name, is_forked), exec, connection, (stop, ending));
+    let made = Link::new((workspace, name, made_at), exec, connection, (stop, ending));
     Ok(Arc::clone(link.get_or_init(|| Arc::new(made))))
 }
 

@@ -120,7 +120,8 @@ impl Project {
     fn note_of(&self, id: &str) -> Option<PathBuf> {
         let name: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();
         let fits = !id.is_empty() && id.len() <= LONGEST;
-        let folder = self.engine().registry().dir().join(FOLDER).join(self.vault().id().to_string());
+        let folder =
+            self.engine().registry().dir().join(FOLDER).join(self.vault().id().to_string());
         fits.then(|| folder.join(format!("{name}.json")))
     }
 }

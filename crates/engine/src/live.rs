@@ -10,6 +10,7 @@ use offshoot_workspace::{LiveService, sorted};
 use crate::change::{Change, ChangeKind};
 use crate::error::Result;
 use crate::project::Project;
+use crate::workspace::Workspace;
 
 /// A path that a running command has changed, with its text where it has one.
 ///
@@ -38,6 +39,20 @@ pub struct LiveChange {
 }
 
 impl Project {
+    /// Makes a workspace of what a running command has written so far, to be reviewed and committed while the command goes on.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project, exec: &offshoot_engine::exec::Exec) -> offshoot_engine::Result<()> {
+    /// let so_far = project.live_fork(&exec.id(), "so-far")?;
+    /// so_far.commit("What there is by now")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn live_fork(&self, exec: &Id, name: &str) -> Result<Workspace> {
+        let made = LiveService::new(self.vault()).fork(exec, name, self.engine().actor())?;
+        Ok(Workspace::new(self.clone(), made.id))
+    }
+
     /// Reads a file as a running command sees it, by the path that the command has for it.
     ///
     /// ```

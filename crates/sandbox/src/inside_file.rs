@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
 use rustix::fs::{
-    CWD, FileType, Mode, OFlags, ResolveFlags, fstat, ftruncate, mkdirat, openat, openat2,
+    CWD, FileType, Mode, OFlags, ResolveFlags, fstat, ftruncate, mkdirat, openat, openat2, stat,
 };
 use rustix::io::Errno;
 
@@ -22,7 +22,7 @@ const STAY: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_XDEV).union(ResolveFlags::NO_MAGICLINKS);
 
 /// Reads a file `below` the directory that a process sees as `folder`: `FBIG` where it has more bytes than this, `XDEV` where it lies elsewhere,
-/// `INVAL` where it is no file.
+/// `INVAL` where it is no file, `NOTSUP` where the process sees the folder of the host itself.
 pub fn read_inside(process: u32, folder: &Path, below: &Path, most: u64) -> Result<Vec<u8>, Errno> {
     with_rights(process, folder, |directory| {
         let file = open_file(&directory, below, OFlags::RDONLY)?;
@@ -37,12 +37,7 @@ pub fn read_inside(process: u32, folder: &Path, below: &Path, most: u64) -> Resu
 }
 
 /// Writes a file there, which is made with the directories that it lies in where there is none.
-pub fn write_inside(
-    process: u32,
-    folder: &Path,
-    below: &Path,
-    bytes: &[u8],
-) -> Result<(), Errno> {
+pub fn write_inside(process: u32, folder: &Path, below: &Path, bytes: &[u8]) -> Result<(), Errno> {
     with_rights(process, folder, |directory| {
         make_parents(&directory, below)?;
         let file = open_file(&directory, below, OFlags::WRONLY | OFlags::CREATE)?;
@@ -64,7 +59,13 @@ fn with_rights<T: Send>(
         }
         powers::lay_down();
         let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-        act(openat2(&root, folder, DIRECTORY, Mode::empty(), resolve)?)
+        let directory = openat2(&root, folder, DIRECTORY, Mode::empty(), resolve)?;
+        // Without namespaces the command works elsewhere, and this is the host's own.
+        let (found, own) = (fstat(&directory)?, stat(folder));
+        if own.is_ok_and(|own| (own.st_dev, own.st_ino) == (found.st_dev, found.st_ino)) {
+            return Err(Errno::NOTSUP);
+        }
+        act(directory)
     };
     let thread = std::thread::Builder::new().name("inside-file".to_owned());
     std::thread::scope(|scope| {
