@@ -38,7 +38,7 @@ async fn decide(
     params: Value,
     responder: &Responder,
 ) -> Result<Value, Error> {
-    let command = command(&params["toolCall"]);
+    let (command, is_sure) = command(&params["toolCall"]);
     let opinion = match &command {
         Some(command) => Some(opinion(hub, link, command.clone()).await?),
         None => None,
@@ -59,7 +59,7 @@ async fn decide(
             hub.tell("session/update", told(&params, &text));
             Ok(chosen(&params, &["reject_once", "reject_always"]))
         }
-        Some(decision) if decision.runs() && hub.settings.auto_allow => {
+        Some(decision) if decision.runs() && is_sure && hub.settings.auto_allow => {
             let answer = chosen(&params, &["allow_once"]);
             if answer["outcome"]["outcome"] == "selected" {
                 record(link, asked("allow_once", "policy")).await?;
@@ -121,18 +121,29 @@ async fn record(link: &Arc<Link>, asked: Permission) -> Result<(), Error> {
     recorded.map_err(|error| of_engine(&error))
 }
 
-/// The command that a tool call names: a line of shell, or a list of words.
-fn command(call: &Value) -> Option<CommandLine> {
-    let input = call.get("rawInput")?;
-    let command = input.get("command").or_else(|| input.get("cmd"))?;
-    match command {
-        Value::String(text) if !text.trim().is_empty() => Some(CommandLine::Shell(text.into())),
-        Value::Array(words) if !words.is_empty() => {
+/// The command that a tool call names, a line of shell or a list of words, and whether it is sure to be one: the title of a call
+/// that runs something may be prose.
+fn command(call: &Value) -> (Option<CommandLine>, bool) {
+    let input = call.get("rawInput");
+    let command = input.and_then(|input| input.get("command").or_else(|| input.get("cmd")));
+    let named = match command {
+        Some(Value::String(text)) => shell(text),
+        Some(Value::Array(words)) if !words.is_empty() => {
             let words = words.iter().map(|word| word.as_str().map(OsString::from));
             words.collect::<Option<Vec<_>>>().map(CommandLine::Argv)
         }
         _ => None,
+    };
+    if named.is_some() {
+        return (named, true);
     }
+    let runs = call.get("kind").is_some_and(|kind| kind == "execute");
+    let title = call.get("title").and_then(Value::as_str).filter(|_| runs);
+    (title.and_then(shell), false)
+}
+
+fn shell(text: &str) -> Option<CommandLine> {
+    (!text.trim().is_empty()).then(|| CommandLine::Shell(text.into()))
 }
 
 fn title(call: &Value) -> String {
@@ -182,14 +193,19 @@ mod tests {
 
     #[test]
     fn the_command_of_a_tool_call_is_found() {
-        let found =
-            |input: Value| command(&json!({ "rawInput": input })).map(|line| line.display());
-        assert_eq!(found(json!({ "command": "ls -l" })).as_deref(), Some("ls -l"));
-        assert_eq!(found(json!({ "command": ["ls", "-l"] })).as_deref(), Some("ls -l"));
+        let found = |call: Value| {
+            let (command, is_sure) = command(&call);
+            (command.map(|line| line.display()), is_sure)
+        };
+        let sure = |text: &str| (Some(text.to_owned()), true);
+        assert_eq!(found(json!({ "rawInput": { "command": "ls -l" } })), sure("ls -l"));
+        assert_eq!(found(json!({ "rawInput": { "command": ["ls", "-l"] } })), sure("ls -l"));
         for other in [json!({}), json!({ "command": "" }), json!({ "command": [1] }), json!("ls")] {
-            assert_eq!(found(other), None);
+            assert_eq!(found(json!({ "rawInput": other, "title": "ls" })), (None, false));
         }
-        assert!(command(&json!({ "title": "ls" })).is_none());
+        let titled = json!({ "kind": "execute", "title": "ls" });
+        assert_eq!(found(titled), (Some("ls".to_owned()), false));
+        assert_eq!(found(Value::Null), (None, false));
     }
 
     #[test]

@@ -67,12 +67,14 @@ def do(session, line):
         reply(session, ask("fs/read_text_file", {"sessionId": session, "path": place}))
     elif word == "terminal":
         reply(session, ask("terminal/create", {"sessionId": session, "command": "ls"}))
-    elif word == "permit":
+    elif word in ("permit", "titled"):
         options = [
             {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
             {"optionId": "no", "name": "No", "kind": "reject_once"},
         ]
-        call = {"toolCallId": "call-1", "title": rest, "kind": "execute", "rawInput": {"command": rest}}
+        call = {"toolCallId": "call-1", "title": rest, "kind": "execute"}
+        if word == "permit":
+            call["rawInput"] = {"command": rest}
         reply(session, ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": options}))
     elif word == "env":
         update(session, os.environ.get(rest, "not set"))

@@ -85,10 +85,9 @@ pub(crate) fn run<T: 'static>(
     let incoming = futures::stream::poll_fn(move |context| heard.poll_recv(context));
     let seen = Arc::new(Seen::default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let done = runtime.block_on(tokio::time::timeout(
-        Duration::from_secs(120),
-        serve(Lines::new(outgoing, incoming), Arc::clone(&seen), option, act),
-    ));
+    let served = serve(Lines::new(outgoing, incoming), Arc::clone(&seen), option, act);
+    let done =
+        runtime.block_on(async { tokio::time::timeout(Duration::from_secs(120), served).await });
     let done = done.expect("the editor gets its answers in time").unwrap();
     let status = ended(&mut child);
     assert!(seen.files.lock().unwrap().is_empty(), "{:?}", seen.files);

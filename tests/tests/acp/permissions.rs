@@ -71,6 +71,10 @@ fn what_policy_allows_can_be_allowed_at_once() {
     assert_eq!(said, format!("{YES}\n{NO}"));
     assert_eq!(questions, 0);
     assert_eq!(log, ["policy allow_once ls", "policy deny deploy"]);
+    // A title may be prose: it is enough to deny, and not to allow.
+    let (said, questions, log) = asked(&["--auto-allow"], "yes", "titled ls\ntitled deploy");
+    assert_eq!((said, questions), (format!("{YES}\n{NO}"), 1));
+    assert_eq!(log, ["editor allow_once ls", "policy deny deploy"]);
 }
 
 #[needs(UserNamespace, "python3")]
