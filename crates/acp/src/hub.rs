@@ -77,7 +77,7 @@ impl Hub {
             return Err(refused("protocolVersion is missing"));
         }
         self.state().initialize = Some(for_agent(params));
-        let here = self.engine.directory().map_err(|error| crate::fault::of_engine(&error))?;
+        let here = self.engine.directory().map_err(|error| of_engine(&error))?;
         let (link, answer) = self.start(Place::New(here)).await?;
         let mut state = self.state();
         state.forks = answer.pointer(FORK).is_some_and(Value::is_object);

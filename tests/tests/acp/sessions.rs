@@ -26,8 +26,8 @@ fn an_agent_works_in_a_workspace() {
             let sessions = abilities.session_capabilities;
             assert!(sessions.fork.is_some() && sessions.close.is_some() && sessions.list.is_some());
             let told = abilities.meta.unwrap()["told"].as_str().unwrap().to_owned();
-            let fs = r#""fs": {"readTextFile": true, "writeTextFile": true}, "#;
-            assert_eq!(told, format!("{{{fs}\"terminal\": false}}"));
+            let fs = r#""fs": {"readTextFile": true, "writeTextFile": true}, "terminal": false}"#;
+            assert!(told.ends_with(fs), "{told}");
             let session = open(&agent, &project).await;
             assert_eq!(
                 prompt(&agent, &session, "env COLOUR\nfs-read old.txt").await.unwrap(),
@@ -93,7 +93,7 @@ fn files_beyond_the_workspace_are_out_of_reach() {
     run(&place, &acp(&[], &[]), "yes", async move |agent, seen| {
         initialize(&agent).await.unwrap();
         let session = open(&agent, &project).await;
-        let script = "link out ../secret\nfs-read out\nfs-write out gone\nfs-read ../secret\nlink etc /etc\nfs-read etc/passwd\nfs-write /etc/offshoot-test x\nfs-read .";
+        let script = "link out ../secret\nfs-read out\nfs-write out gone\nfs-read ../secret\nlink etc /etc\nfs-read etc/passwd\nfs-write /etc/offshoot-test x\nwrite d/x y\nfs-read d";
         prompt(&agent, &session, script).await.unwrap();
         let said = seen.said();
         let lines: Vec<&str> = said.lines().collect();
@@ -104,7 +104,7 @@ fn files_beyond_the_workspace_are_out_of_reach() {
             "leads out of the workspace",
             "etc/passwd leads out of the workspace",
             "/etc/offshoot-test is not in the project",
-            "no file",
+            "project/d is no file",
         ]) {
             assert!(line.starts_with("error: ") && line.contains(words), "{said}");
         }
@@ -126,7 +126,8 @@ fn sessions_do_not_see_each_other() {
         prompt(&agent, &second, "write a.txt second").await.unwrap();
         let ids = |seen: &crate::editor::Seen| {
             let updates = seen.updates.lock().unwrap();
-            updates.iter().map(|update| update.session_id.clone()).collect::<Vec<_>>()
+            let calls = updates.iter().filter(|it| matches!(it.update, SessionUpdate::ToolCall(_)));
+            calls.map(|update| update.session_id.clone()).collect::<Vec<_>>()
         };
         assert_eq!(ids(&seen), [first.clone(), second.clone()]);
         seen.said();
@@ -200,7 +201,7 @@ fn what_was_written_so_far_can_be_saved_and_committed() {
         );
         prompt(&agent, &session, "write a.txt two").await.unwrap();
     });
-    assert_eq!(errors, "");
+    assert!(!errors.contains("offshoot: "), "{errors}");
     place.ok(["commit", "-w", "agent-1-saved-1", "-m", "So far"]);
     assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "one\n");
     assert_eq!(fs::read_to_string(folder.join("old.txt")).unwrap(), "new\n");

@@ -78,5 +78,5 @@ pub(crate) fn run(args: &AcpArgs, context: &Context) -> Result<()> {
     let options = context.engine.options().clone().worker(program);
     let log = Arc::new(|line: &str| output::eprint(&format!("{line}\n")));
     let editor = (std::io::stdin(), std::io::stdout());
-    Ok(serve(Offshoot::open(options)?, settings, editor, log)?)
+    serve(Offshoot::open(options)?, settings, editor, log)
 }
