@@ -1,5 +1,6 @@
 //! The commands: one file each, which the list here names.
 
+mod acp;
 mod approvals;
 mod audit;
 mod binding;
@@ -83,6 +84,8 @@ pub(crate) enum Command {
     /// Run a shell, or any command, in a workspace in this terminal
     #[command(aliases = ["shell", "sh"])]
     Run(Box<run::RunArgs>),
+    /// Stand between an editor and its agent, which runs in a workspace
+    Acp(Box<acp::AcpArgs>),
     /// Run commands
     #[command(subcommand, hide = true)]
     Proxy(exec::ProxyCommand),
@@ -238,6 +241,7 @@ pub(crate) fn run(
             Some(code) => return Ok(code),
             None => Ok(()),
         },
+        Command::Acp(args) => acp::run(&args, context),
         Command::Review(args) => review::run(&args, context),
         Command::Run(args) => return run::run(&args, context),
         Command::Diff(args) => diff::run(&args, context),

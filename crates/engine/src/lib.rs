@@ -48,6 +48,7 @@ pub mod checkpoint;
 pub mod commit;
 pub mod compaction;
 pub mod conflict;
+pub mod conversation;
 pub mod diff;
 pub mod error;
 pub mod exec;
@@ -58,6 +59,7 @@ pub mod id;
 pub mod import;
 #[cfg(doctest)]
 mod library;
+pub mod live;
 pub mod machine;
 pub mod maintenance;
 pub mod merge;

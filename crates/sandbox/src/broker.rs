@@ -8,7 +8,7 @@
 mod exchange;
 mod inside;
 mod judge;
-mod powers;
+pub(crate) mod powers;
 mod relocate;
 mod remove;
 mod rename;

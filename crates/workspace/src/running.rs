@@ -173,6 +173,12 @@ fn signal_inside(running: &RunningExec, sent: Signal) -> Result<()> {
     Ok(())
 }
 
+/// The command itself, or what is left of it: not the init, which is a copy of whoever started it.
+pub(crate) fn command_process(running: &RunningExec) -> Option<u32> {
+    let init = running.note.init.filter(ProcessMark::is_alive)?;
+    below(init.pid).get(1).copied()
+}
+
 /// A process and all whose ancestor it is, parents first.
 fn below(ancestor: u32) -> Vec<u32> {
     let parents = parents().unwrap_or_default();

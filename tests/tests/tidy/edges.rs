@@ -127,10 +127,11 @@ pub(crate) const RULES: &[Rule] = &[
         ..NOTHING
     },
     // Whatever people or programs reach Offshoot by stands on these two alone. The program starts the other surfaces.
+    Rule { name: "offshoot-acp", uses: SURFACE, ..NOTHING },
     Rule { name: "offshoot-mcp", uses: SURFACE, ..NOTHING },
     Rule {
         name: "offshoot-cli",
-        uses: &["offshoot-engine", "offshoot-mcp", "offshoot-protocol"],
+        uses: &["offshoot-acp", "offshoot-engine", "offshoot-mcp", "offshoot-protocol"],
         ..NOTHING
     },
     // The support library must not share code with what it judges; a test may still look inside.

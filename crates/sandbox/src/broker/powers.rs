@@ -14,7 +14,7 @@ use crate::ids::FIRST;
 use crate::sys;
 
 /// Gives this thread the ids of a command that has its own.
-pub(super) fn take_ids() -> Result<(), Errno> {
+pub(crate) fn take_ids() -> Result<(), Errno> {
     static ONE: Mutex<()> = Mutex::new(());
     // All threads share what others may see of them.
     let _one_at_a_time = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,7 +29,7 @@ pub(super) fn take_ids() -> Result<(), Errno> {
 }
 
 /// Lays down all capabilities of this thread, to be taken up again or not.
-pub(super) fn lay_down() {
+pub(crate) fn lay_down() {
     // Who may not drop groups could not for the command either.
     let _has_the_same = rustix::thread::set_thread_groups(&[]).is_err();
     set_effective(|_| CapabilitySet::empty());

@@ -10,6 +10,9 @@ use offshoot_host::{Mtime, Xattr, disk};
 use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 
 use super::access::{Access, Reach};
+use super::leftover::LeftoverShape;
+use super::place::PlacedLinks;
+use super::running::RunningExec;
 use super::upper::Upper;
 use super::written::{Kind, OPAQUE, UpperDir, UpperEntry, Written, inode};
 use crate::error::{Result, io_error};
@@ -36,6 +39,23 @@ impl Upper {
         let top = disk::open_dir(&dir).map_err(io_error("open", &dir))?;
         Copier { reach: &reach, top, copied: HashMap::new() }.run(&written.dirs)?;
         self.pass_note_on(&mut copy)?;
+        Ok(copy)
+    }
+}
+
+impl RunningExec {
+    /// Copies what the command has written so far, as a difference to the state that it started from. It goes on, and what it writes
+    /// meanwhile may be there or not.
+    pub fn copy(&self, vault: &Vault, access: &dyn Access) -> Result<Upper> {
+        let _held = vault.hold()?;
+        let reach = Reach::new(&self.files_dir(LeftoverShape::Difference), access)?;
+        let mut written = Written::scan(&reach)?;
+        PlacedLinks::read(&self.place)?.mark_untouched(&mut written.dirs);
+        let mut copy = vault.new_upper(&self.note.root)?;
+        copy.skipped = written.skipped;
+        let dir = copy.dir();
+        let top = disk::open_dir(&dir).map_err(io_error("open", &dir))?;
+        Copier { reach: &reach, top, copied: HashMap::new() }.run(&written.dirs)?;
         Ok(copy)
     }
 }

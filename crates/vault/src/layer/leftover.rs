@@ -160,6 +160,16 @@ pub enum LeftoverShape {
     Tree,
 }
 
+impl LeftoverShape {
+    /// Where the files are, beside the note.
+    pub(super) fn directory(self) -> &'static str {
+        match self {
+            Self::Difference => "fs",
+            Self::Tree => COPY,
+        }
+    }
+}
+
 /// What a command left, as far as it can be seen without making it part of the history.
 #[derive(Clone, Debug)]
 pub struct Preview {
@@ -174,10 +184,7 @@ pub struct Preview {
 impl Leftover {
     /// Where the files are that the command wrote, for who can open what their modes close.
     pub fn files_dir(&self, shape: LeftoverShape) -> PathBuf {
-        self.dir.join(match shape {
-            LeftoverShape::Difference => "fs",
-            LeftoverShape::Tree => COPY,
-        })
+        self.dir.join(shape.directory())
     }
 
     /// How much it is; nothing where all of a copy would have to be compared to know.
@@ -213,26 +220,13 @@ impl Leftover {
         shape: LeftoverShape,
         access: &dyn Access,
     ) -> Result<Preview> {
-        let whole = shape == LeftoverShape::Tree;
-        let base = &self.note.root;
         if let Some(layer) = &self.note.layer {
             let root = vault.layer_root(layer)?;
-            let changes = diff::compare(vault.objects()?, base, &root)?;
+            let changes = diff::compare(vault.objects()?, &self.note.root, &root)?;
             let objects = Arc::new(vault.draft(&Batch::default())?);
             return Ok(Preview { changes, skipped: Vec::new(), objects });
         }
-        let reach = Reach::new(&self.files_dir(shape), access)?;
-        let placed = PlacedLinks::read(&self.dir)?;
-        let lower = vault.lower(Some(&self.note), base)?;
-        let survey = vault.survey(&self.dir, &reach, &placed, *base, &lower, whole)?;
-        let skipped = survey.skipped.clone();
-        let exec = self.note.exec;
-        let (root, batch) = survey.whole_tree(exec);
-        let objects = vault.draft(&batch)?.with_unsealed(exec, self.files_dir(shape));
-        let mut changes = diff::compare(&objects, base, &root)?;
-        // A copy belongs to whoever made it, which says nothing about the files.
-        changes.retain(|change| !whole || change.kind() != ChangeKind::Metadata);
-        Ok(Preview { changes, skipped, objects: Arc::new(objects) })
+        preview_unsealed(vault, &self.dir, &self.note, shape, access)
     }
 
     /// Adopts it. Where that fails it stays what it is: set aside.
@@ -279,6 +273,30 @@ impl Leftover {
         ExecNote::remove(&self.dir)?;
         fs::remove_file(&self.place).map_err(io_error("remove", &self.place))
     }
+}
+
+/// What files would change that lie in a directory beside their note and are not sealed.
+pub(super) fn preview_unsealed(
+    vault: &Vault,
+    dir: &Path,
+    note: &ExecNote,
+    shape: LeftoverShape,
+    access: &dyn Access,
+) -> Result<Preview> {
+    let (files, whole) = (dir.join(shape.directory()), shape == LeftoverShape::Tree);
+    let base = &note.root;
+    let reach = Reach::new(&files, access)?;
+    let placed = PlacedLinks::read(dir)?;
+    let lower = vault.lower(Some(note), base)?;
+    let survey = vault.survey(dir, &reach, &placed, *base, &lower, whole)?;
+    let skipped = survey.skipped.clone();
+    let exec = note.exec;
+    let (root, batch) = survey.whole_tree(exec);
+    let objects = vault.draft(&batch)?.with_unsealed(exec, files);
+    let mut changes = diff::compare(&objects, base, &root)?;
+    // A copy belongs to whoever made it, which says nothing about the files.
+    changes.retain(|change| !whole || change.kind() != ChangeKind::Metadata);
+    Ok(Preview { changes, skipped, objects: Arc::new(objects) })
 }
 
 impl Vault {

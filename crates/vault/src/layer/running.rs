@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use offshoot_store::Id;
 use offshoot_store::file_lock::{LockKind, try_lock, unlock};
 
+use super::access::Access;
 use super::joined;
+use super::leftover::{LeftoverShape, Preview, preview_unsealed};
 use super::note::{ExecNote, OUTPUT, UpperOwner};
 use crate::error::{Result, io_error};
 use crate::vault::Vault;
@@ -53,6 +55,21 @@ impl RunningExec {
             let _goes_with_the_file = unlock(&self.held).is_err();
         }
         free
+    }
+
+    /// What it has changed so far, as far as it can be seen while it goes on. Nothing is stored.
+    pub fn preview(
+        &self,
+        vault: &Vault,
+        shape: LeftoverShape,
+        access: &dyn Access,
+    ) -> Result<Preview> {
+        preview_unsealed(vault, &self.place, &self.note, shape, access)
+    }
+
+    /// Where the files are that it writes, for who can open what their modes close.
+    pub fn files_dir(&self, shape: LeftoverShape) -> PathBuf {
+        self.place.join(shape.directory())
     }
 
     /// Where what it prints is kept meanwhile; the file is there once it has printed something.

@@ -3,7 +3,7 @@
 mod net;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -116,11 +116,26 @@ impl Options {
 const WAIT_LONG: Duration = Duration::from_hours(365 * 24);
 
 /// A variable that is passed on or set: it has a name.
-fn variable(item: OsString) -> Result<OsString, &'static str> {
+pub(crate) fn variable(item: OsString) -> Result<OsString, &'static str> {
     match item.as_encoded_bytes().first() {
         None | Some(b'=') => Err("the name of the variable is missing"),
         Some(_) => Ok(item),
     }
+}
+
+/// Where a file of the host is that a command is shown: without `.` and `..`.
+pub(crate) fn shown(path: &Path) -> Result<PathBuf, CliError> {
+    let path = std::path::absolute(path)
+        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))?;
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    Ok(plain)
 }
 
 /// A duration; a number alone is of seconds.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use offshoot_engine::exec;
 use offshoot_engine::exec::{
@@ -13,7 +13,7 @@ use offshoot_protocol::ExitCode;
 use rustix::fs::FileType;
 
 use super::ask::{Ask, Input};
-use super::options::Options;
+use super::options::{Options, shown};
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render;
@@ -48,9 +48,7 @@ pub(super) fn build(
         command = command.sandbox(profile);
     }
     for path in &options.show {
-        let path = std::path::absolute(path)
-            .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))?;
-        command = command.show(without_detours(&path));
+        command = command.show(shown(path)?);
     }
     if let Some(directory) = &options.cwd {
         command = command.directory(directory);
@@ -68,19 +66,6 @@ pub(super) fn build(
         command = command.driver(driver);
     }
     Ok(context.engine.request(command, execution_place(options, context), below, None))
-}
-
-/// A path without `.` and `..`.
-fn without_detours(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 /// Says so where a variable is to be passed on that is not set; a name may end with `*`.
