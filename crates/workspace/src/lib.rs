@@ -63,9 +63,12 @@ pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
+pub use exec::agent::AgentRules;
 pub use exec::clearance::{Cleared, RequestDigest};
 pub use exec::data_layers::try_data_layers;
-pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
+pub use exec::envelope::{
+    DiscardedFiles, ExecutionEnvelope, ExecutionResult, KeptCredential, PresetUse,
+};
 pub use exec::environment::EnvironmentRules;
 pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::hosts::{named_hosts, needs_network, tried_hosts};
@@ -90,8 +93,9 @@ pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted, sorted};
 pub use offshoot_profile::{
-    CredentialRule, Group, HostRule, HostTable, OmittedLines, Profile, ProfileError, Profiles,
-    ProjectNarrowing, TlsRules, ValueSource, groups,
+    CredentialRule, Group, HomePath, HomeRow, HostRule, HostTable, LostArgument, OmittedLines,
+    Preset, PresetArguments, PresetHosts, PresetLogin, PresetVariables, Presets, Profile,
+    ProfileError, Profiles, ProjectNarrowing, TlsRules, ValueSource, groups,
 };
 pub use path_pattern::PathPattern;
 pub use policy::{

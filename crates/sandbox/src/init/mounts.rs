@@ -11,6 +11,7 @@ use super::caches;
 use super::detached_mount::{RESTRICTED, attach, clone_mount, overlay, sized_tmpfs, tmpfs};
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
+use super::home;
 use super::proc;
 use super::resolver;
 use super::step::{Failure, Step, step, step_at};
@@ -59,7 +60,13 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     for written in script.written.iter().filter(|written| !written.covers) {
         make_directories(&written.parents);
         let (content, times) = (&written.content, written.times.as_ref());
-        step(Step::Private, write(&written.path, content, times))?;
+        // In a home that is kept there may be one of before, or anything else that a command left in its place.
+        let is_kept = script.kept_home.is_some();
+        let _none_yet = is_kept && rustix::fs::unlink(written.path.as_c_str()).is_err();
+        match write(&written.path, content, times) {
+            Err(_) if is_kept => {}
+            wrote => step(Step::Private, wrote)?,
+        }
     }
     if let Some(resolver) = &script.resolver {
         step(Step::Private, resolver::put(resolver))?;
@@ -131,10 +138,16 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
     step(Step::Root, rustix::process::fchdir(&root))?;
     let mut home = None;
     for (at, place) in script.places.iter().enumerate() {
+        if let Some(in_home) = &place.in_home {
+            // What others left there in its place is theirs; the command does without.
+            let _in_the_way = home::put(script, root.as_fd(), place, in_home).is_err();
+            continue;
+        }
         // What is the host's is found from its root, and put below the current directory, which is the new one.
         let made = match &place.kind {
             PlaceKind::Directory => make_directory(place.below()),
             PlaceKind::Private(mode) => put_private(script, place, mode),
+            PlaceKind::Home if script.kept_home.is_some() => put_kept(script, place),
             PlaceKind::Home => put_private(script, place, c"0700")
                 .and_then(|()| clone_mount(place.below()))
                 .map(|mount| {
@@ -173,6 +186,13 @@ fn put(place: &Place) -> Result<(), Errno> {
 fn put_private(script: &Script, place: &Place, mode: &CStr) -> Result<(), Errno> {
     make_directory(place.below())?;
     attach(sized_tmpfs(mode, script.tmpfs_size.as_ref())?.as_fd(), place.below())
+}
+
+/// Puts a home that is kept.
+fn put_kept(script: &Script, place: &Place) -> Result<(), Errno> {
+    let Some(kept) = &script.kept_home else { return Ok(()) };
+    make_directory(place.below())?;
+    attach(clone_mount(kept)?.as_fd(), place.below())
 }
 
 /// Makes a directory, unless there is one.

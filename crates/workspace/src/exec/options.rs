@@ -11,6 +11,7 @@ use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
 
+use super::agent::AgentRules;
 use super::pending::ApprovalTerms;
 use super::profiles::ProfileRules;
 use super::sight::Viewer;
@@ -46,6 +47,8 @@ pub struct RuntimeOptions {
     pub shared: bool,
     /// Which package caches outlive commands; none where there are none.
     pub caches: Option<CacheRules>,
+    /// What holds for coding agents that run by a preset.
+    pub agents: AgentRules,
     /// What decides whether a command may run.
     pub policy: Arc<Policy>,
     /// The files of rules among those that hold for this command alone.
