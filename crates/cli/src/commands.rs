@@ -26,6 +26,7 @@ mod man;
 mod merge;
 mod op;
 mod policy;
+mod presets;
 mod ps;
 mod pull;
 mod recover;
@@ -152,6 +153,9 @@ pub(crate) enum Command {
     /// Show what commands may read, reach and use
     #[command(subcommand)]
     Sandbox(sandbox::SandboxCommand),
+    /// List and show presets of coding agents
+    #[command(subcommand, alias = "preset")]
+    Presets(presets::PresetsCommand),
     /// Check that this machine can run Offshoot
     Doctor(doctor::DoctorArgs),
     /// Print the version
@@ -181,6 +185,7 @@ impl Command {
                 | Self::Config(_)
                 | Self::Doctor(_)
                 | Self::Sandbox(_)
+                | Self::Presets(_)
         )
     }
 
@@ -245,6 +250,7 @@ pub(crate) fn run(
         Command::Pull(args) => pull::run(&args, context),
         Command::Policy(command) => policy::run(&command, context),
         Command::Doctor(args) => doctor::run(&args, context),
+        Command::Presets(command) => presets::run(&command, context),
         Command::Sandbox(command) => sandbox::run(&command, context),
         Command::Init(args) => init::run(&args, context),
         Command::Binding(command) => binding::run(&command, context),

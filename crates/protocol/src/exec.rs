@@ -1,8 +1,8 @@
 //! The envelope of an exec: what was asked, what was decided, what happened and what changed.
 
 use offshoot_vocabulary::{
-    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network, RerunReason,
-    ResourceLimit,
+    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
+    PresetOrigin, RerunReason, ResourceLimit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -205,6 +205,9 @@ pub struct ExecResultDoc {
     /// How many conflicts the workspace has to decide afterwards.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflicts: u64,
+    /// The preset that it ran by; missing where it is no coding agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<ExecPresetDoc>,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -258,6 +261,7 @@ impl ExecResultDoc {
             network: None,
             discarded: None,
             conflicts: 0,
+            preset: None,
             warnings: Vec::new(),
             error: None,
             recoverable: false,
@@ -438,6 +442,28 @@ pub struct DiscardedDoc {
     pub count: u64,
     /// The first 20 of them as absolute paths. A new directory stands for all that is in it.
     pub paths: Vec<Text>,
+}
+
+/// A preset that a coding agent ran by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecPresetDoc {
+    /// What it is called.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: PresetOrigin,
+    /// Files of the home that were kept equal to the user's own.
+    pub credentials: Vec<ExecCredentialDoc>,
+}
+
+/// A file that was kept equal to the user's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecCredentialDoc {
+    /// Where it is below the home.
+    pub path: String,
+    /// How often what the agent wrote was written to the user's home.
+    pub to_host: u64,
+    /// How often the user's file was written to the agent's home while it ran.
+    pub from_host: u64,
 }
 
 /// What a command and its children used.

@@ -188,6 +188,7 @@ fn go(
         Some(listener) => {
             running.brokers.scene = Some(Arc::new(Scene {
                 device: started.device,
+                others: other_layers(spec, pid),
                 init: pid,
                 own_ids: covers.is_some(),
                 upper: upper(&spec.workspace.files, covers.as_deref()),
@@ -253,6 +254,21 @@ pub fn keep(directory: &Path) -> Result<Keeper> {
     ids::map(child.pid, Ids::Same)?;
     keeper.go().map_err(|_| SandboxError::Lost)?;
     Ok(keeper)
+}
+
+/// The devices of stacked layers beside the workspace, as the first process inside sees them. What is no overlay is left out: nobody needs help there.
+fn other_layers(spec: &Spec, init: i32) -> Vec<u64> {
+    let place = |target: &Path| {
+        let below = target.strip_prefix("/").unwrap_or(target);
+        Path::new(&format!("/proc/{init}/root")).join(below)
+    };
+    let device = |place: PathBuf| {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let found = rustix::fs::open(place, flags, Mode::empty()).ok()?;
+        let is_overlay = rustix::fs::fstatfs(&found).ok()?.f_type == libc::OVERLAYFS_SUPER_MAGIC;
+        fstat(&found).ok().filter(|_| is_overlay).map(|found| found.st_dev)
+    };
+    spec.caches.iter().filter_map(|cache| device(place(&cache.target))).collect()
 }
 
 /// Where directories of the workspace are seen, each with its path in the workspace.

@@ -79,7 +79,15 @@ impl CredentialPair {
         equal: Option<&str>,
         moment: Moment,
     ) -> Result<(Done, Option<String>), String> {
-        let (inside, outside) = (home.read(&self.path, LARGEST)?, self.host_content()?);
+        let inside = match home.read(&self.path, LARGEST) {
+            // What is no file is no login either, and the user's counts.
+            Err(_) if moment == Moment::Before => {
+                home.clear(&self.path);
+                None
+            }
+            read => read?,
+        };
+        let outside = self.host_content()?;
         let digests = [&inside, &outside].map(|content| content.as_deref().map(digest));
         let [inside_digest, outside_digest] = &digests;
         let (inside_changed, outside_changed) =
@@ -111,6 +119,10 @@ impl CredentialPair {
                         || outside.is_none()
                         || (equal.is_some() && self.is_newer(home)));
                 match (to_host, outside) {
+                    (true, Some(own)) if moment == Moment::Before && !self.accepts(&content) => {
+                        self.write(home, None, &own)?;
+                        Ok((Done::FromHost, outside_digest.clone()))
+                    }
                     (true, _) if !self.accepts(&content) => Err(format!(
                         "{} was not written to your home: what the agent left is no {}",
                         self.path, self.format

@@ -131,6 +131,13 @@ impl Side {
         Ok(rustix::fs::unlinkat(&directory, name.as_str(), AtFlags::empty())?)
     }
 
+    /// Removes whatever is there, in an agent's home.
+    pub(super) fn clear(&self, path: &HomePath) {
+        if let Ok(Opened { directory, name }) = self.open(path, false) {
+            let _stays = disk::remove_tree(&through(&directory).join(name)).is_err();
+        }
+    }
+
     /// Holds a lock as the agent takes it: a directory that is made. One that stays for too long was left behind.
     fn lock(&self, path: &HomePath) -> Option<HeldLock> {
         let Opened { directory, name } = self.open(path, false).ok()?;

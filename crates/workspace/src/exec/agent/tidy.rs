@@ -1,6 +1,7 @@
 //! Removing what no row of a preset keeps. Everything in the home was written by commands: no link is followed.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use offshoot_host::disk;
@@ -51,8 +52,7 @@ impl Tidy<'_> {
         let is_directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
         // More is known of what lies below.
         if row.is_none() && leads && is_directory {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-            if let Ok(below) = disk::open_below(directory.as_fd(), &name, flags) {
+            if let Some(below) = open(directory, &name) {
                 self.directory(&below, path);
                 let _still_used =
                     unlinkat(directory, disk::bytes_path(&name), AtFlags::REMOVEDIR).is_err();
@@ -67,6 +67,19 @@ impl Tidy<'_> {
             HomeKeep::Cache | HomeKeep::Config | HomeKeep::Drop => remove(directory, &name),
         }
     }
+}
+
+/// Opens a directory, also one that a command closed to its own user.
+fn open(directory: &OwnedFd, name: &[u8]) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let opened = disk::open_below(directory.as_fd(), name, flags);
+    opened.ok().or_else(|| {
+        let found =
+            disk::open_below(directory.as_fd(), name, OFlags::PATH | OFlags::DIRECTORY).ok()?;
+        let open = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(through(&found), open).ok()?;
+        disk::open_below(directory.as_fd(), name, flags).ok()
+    })
 }
 
 fn remove(directory: &OwnedFd, name: &[u8]) {

@@ -72,7 +72,7 @@ fn a_clearance_is_for_one_request() {
     let now = surroundings(&policy, &[]);
     let clearance = Clearance::ask(&request(), &now).unwrap();
     clearance.check(&request(), &now).unwrap();
-    let alterations: [Alteration<ExecutionRequest>; 31] = [
+    let alterations: [Alteration<ExecutionRequest>; 32] = [
         ("id", |request| request.id = Id::from_bytes([2; 16])),
         ("command", |request| request.command = CommandLine::Shell("ls -l".into())),
         ("no shell", |request| request.command = CommandLine::Argv(vec!["ls".into()])),
