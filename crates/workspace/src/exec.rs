@@ -4,7 +4,7 @@
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
-pub(crate) mod agent;
+mod agent;
 mod announce;
 pub(crate) mod approving;
 mod attempt;

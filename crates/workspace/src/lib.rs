@@ -63,7 +63,6 @@ pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
-pub use exec::agent::AgentRules;
 pub use exec::clearance::{Cleared, RequestDigest};
 pub use exec::data_layers::try_data_layers;
 pub use exec::envelope::{
@@ -72,7 +71,7 @@ pub use exec::envelope::{
 pub use exec::environment::EnvironmentRules;
 pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::hosts::{named_hosts, needs_network, tried_hosts};
-pub use exec::options::{FurtherHints, RuntimeOptions, set_aside};
+pub use exec::options::{AgentRules, FurtherHints, RuntimeOptions, set_aside};
 pub use exec::outlet::{check_hosts, check_proxied, check_rules};
 pub use exec::pending::{ApprovalTerms, PendingApproval};
 pub use exec::probe::{DriverReport, probe_drivers};

@@ -228,7 +228,9 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
     let project = found.project()?;
     let rules = context.engine.rules(project.as_deref(), &ask.options.policy)?;
     network::settle(ask, context, &rules, project.as_deref(), form)?;
-    preset::announce(ask, context);
+    if form.is_text() {
+        preset::announce(ask, context);
+    }
     ask.asks_person = ask.options.wait_approval.is_none() && network::asks(context, form);
     let ask = &*ask;
     let (place, request) = match found {

@@ -17,21 +17,13 @@ use self::credentials::{CredentialPair, Moment};
 use self::side::Side;
 use self::watch::CredentialWatch;
 use super::envelope::{DiscardedFiles, KeptCredential, PresetUse};
+use super::options::AgentRules;
 use super::runtime::{Execution, ProxyRuntime};
 use super::sight::Sight;
 use crate::error::{Result, ServiceError};
 
 /// The largest file that is compared with a copy of it.
 const LARGEST_COPY: u64 = 256 * 1024;
-
-/// What is the same for all agents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AgentRules {
-    /// What becomes of their logins.
-    pub credentials: CredentialMode,
-    /// How many bytes their caches may take.
-    pub max_cache: u64,
-}
 
 /// An agent's home in use by one command.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use offshoot_host::disk;
 use offshoot_profile::Preset;
+use offshoot_protocol::HomeView;
 use offshoot_sandbox::{DiscardedDirectory, Ended, Keeper, WrittenFile};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 
@@ -51,6 +52,9 @@ impl ProxyRuntime<'_> {
         // Another directory that is thrown away is looked at by itself.
         let scratch = result.in_force.iter().flat_map(|in_force| &in_force.scratch);
         directories.extend(scratch.map(|scratch| scratch.path.clone()));
+        // And so is a home that is kept.
+        let kept = result.in_force.as_ref().is_some_and(|force| force.home == HomeView::Kept);
+        directories.extend(user_home.clone().filter(|_| kept));
         directories.extend(result.mountpoint.clone());
         directories.extend(sight.shown());
         let copies = sight.copies().collect();

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_policy::Policy;
-use offshoot_protocol::{ErrorBody, Hint};
+use offshoot_protocol::{CredentialMode, ErrorBody, Hint};
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::LinkLimit;
 
-use super::agent::AgentRules;
 use super::pending::ApprovalTerms;
 use super::profiles::ProfileRules;
 use super::sight::Viewer;
@@ -57,6 +56,15 @@ pub struct RuntimeOptions {
     pub approvals: ApprovalTerms,
     /// How an error is told.
     pub explain: fn(ServiceError, FurtherHints) -> ErrorBody,
+}
+
+/// What is the same for all agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentRules {
+    /// What becomes of their logins.
+    pub credentials: CredentialMode,
+    /// How many bytes their caches may take.
+    pub max_cache: u64,
 }
 
 /// What to do about an error, as far as only the command knows that it is about.

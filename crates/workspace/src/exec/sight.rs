@@ -4,6 +4,7 @@ mod checked;
 mod explain;
 mod includes;
 mod links;
+mod settings;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -13,10 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use offshoot_host::read_regular;
-use offshoot_profile::{
-    ALL, Group, HomePath, OmittedLines, Preset, Profile, Scrubbed, Tool, groups, scrub,
-};
-use offshoot_protocol::HomeKeep;
+use offshoot_profile::{ALL, Group, OmittedLines, Profile, Scrubbed, Tool, groups, scrub};
 use offshoot_sandbox::{CacheMount, Overlay, WrittenFile};
 
 use crate::cache::{KNOWN, KnownCache};
@@ -215,33 +213,6 @@ impl Sight {
         let target = |path: PathBuf| path.canonicalize().unwrap_or(path);
         sight.hidden.extend(hidden.into_iter().map(target));
         sight
-    }
-
-    /// Shows the settings of an agent: directories as they are, files as copies, whose content is returned.
-    pub(super) fn add_settings(
-        &mut self,
-        viewer: &Viewer,
-        preset: &Preset,
-    ) -> Vec<(HomePath, Vec<u8>)> {
-        let Some(home) = &viewer.home else { return Vec::new() };
-        let mut finder = Finder::new(viewer);
-        let rows = preset.home.iter().filter(|row| row.keep == HomeKeep::Config);
-        let mut copies = Vec::new();
-        for path in rows.flat_map(|row| &row.paths) {
-            let place = home.join(path.to_string());
-            if self.seen.iter().any(|seen| seen.path == place) || !finder.may_be_there(&place) {
-                continue;
-            }
-            if place.is_dir() {
-                finder.show(place, Source::Preset);
-            } else if let Some(content) =
-                finder.copy_as(&place.to_string_lossy().into_owned(), place, Source::Preset)
-            {
-                copies.push((path.clone(), content));
-            }
-        }
-        self.seen.append(&mut finder.sight.seen);
-        copies
     }
 
     /// Shows the caches of the host that are not there as those of the vault.

@@ -148,3 +148,45 @@ fn links_in_the_home_lead_nowhere() {
         assert_eq!(agent.on_host(super::LOGIN), "{\"token\":1}");
     }
 }
+
+/// Directories of the user's that are shown can be renamed like any other, whatever home it is.
+#[needs(Overlay, UserNamespace, "perl")]
+#[test]
+fn directories_that_are_shown_can_be_renamed() {
+    for agent in everybody() {
+        agent.host("data/a/b/file", "text");
+        let shown = agent.place.path().join("data");
+        for preset in ["none", "claude"] {
+            let options = ["--preset", preset, "--show", shown.to_str().unwrap()];
+            let script = "perl -e 'rename \"$ENV{HOME}/data/a\", \"$ENV{HOME}/data/c\" or die $!'; cat ~/data/c/b/file; ls ~/data";
+            let result = agent.with(&options, script);
+            assert_eq!(result["stdout"], "textc\n", "{preset}: {result:#}");
+            assert_eq!(agent.on_host("data/a/b/file"), "text");
+        }
+    }
+}
+
+/// Nor does what it leaves there while another run begins.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn links_that_appear_while_another_runs_lead_nowhere() {
+    for agent in everybody() {
+        let outside = agent.place.path().join("precious");
+        fs::create_dir_all(outside.join("sub")).unwrap();
+        agent.host(".config/git/config", "[user]\n  name = Someone\n");
+        agent.give_away();
+        let first = agent.starts("one", "mkdir -p ~/.claude/projects");
+        for name in ["bin", ".config"] {
+            drop(fs::remove_dir_all(agent.kept(name)));
+            drop(fs::remove_file(agent.kept(name)));
+            symlink(&outside, agent.kept(name)).unwrap();
+        }
+        let script = "ls ~/.claude; echo ok";
+        let second = ["exec", "--json", "--preset", "claude", "--", "sh", "-c", script];
+        let second = offshoot_tests::product::document_of(&agent.command(&second).output().unwrap());
+        assert_eq!(second["result"]["stdout"], "projects\nok\n", "{second:#}");
+        let names: Vec<_> = fs::read_dir(&outside).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert_eq!(names, ["sub"], "something was made outside");
+        first.ends("true");
+    }
+}

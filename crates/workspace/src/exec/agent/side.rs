@@ -134,7 +134,8 @@ impl Side {
     /// Removes whatever is there, in an agent's home.
     pub(super) fn clear(&self, path: &HomePath) {
         if let Ok(Opened { directory, name }) = self.open(path, false) {
-            let _stays = disk::remove_tree(&through(&directory).join(name)).is_err();
+            let _stays = rustix::fs::unlinkat(&directory, name.as_str(), AtFlags::empty()).is_err()
+                && disk::remove_tree(&through(&directory).join(name)).is_err();
         }
     }
 

@@ -83,8 +83,10 @@ fn open(directory: &OwnedFd, name: &[u8]) -> Option<OwnedFd> {
 }
 
 fn remove(directory: &OwnedFd, name: &[u8]) {
+    let path = disk::bytes_path(name);
     // Again when the next command starts.
-    let _stays = disk::remove_tree(&through(directory).join(disk::bytes_path(name))).is_err();
+    let _stays = unlinkat(directory, path, AtFlags::empty()).is_err()
+        && disk::remove_tree(&through(directory).join(path)).is_err();
 }
 
 /// The bytes on the disk of something and what is in it.
