@@ -1,7 +1,5 @@
 //! Documents about presets of coding agents.
 
-use std::collections::BTreeMap;
-
 use offshoot_vocabulary::{CredentialFormat, ExitCode, HomeKeep, PresetOrigin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,8 +105,8 @@ pub struct PresetShowDoc {
     pub programs: Vec<String>,
     /// Variables that are passed on where the caller has them.
     pub env_pass: Vec<String>,
-    /// Variables that are set.
-    pub env_set: BTreeMap<String, String>,
+    /// Variables that are set, as `NAME=VALUE`.
+    pub env_set: Vec<String>,
     /// Arguments.
     pub arguments: PresetArgumentsDoc,
     /// Hosts.

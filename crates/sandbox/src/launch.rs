@@ -188,7 +188,7 @@ fn go(
         Some(listener) => {
             running.brokers.scene = Some(Arc::new(Scene {
                 device: started.device,
-                others: other_layers(spec, pid),
+                others: started.layers,
                 init: pid,
                 own_ids: covers.is_some(),
                 upper: upper(&spec.workspace.files, covers.as_deref()),
@@ -256,21 +256,6 @@ pub fn keep(directory: &Path) -> Result<Keeper> {
     Ok(keeper)
 }
 
-/// The devices of stacked layers beside the workspace, as the first process inside sees them. What is no overlay is left out: nobody needs help there.
-fn other_layers(spec: &Spec, init: i32) -> Vec<u64> {
-    let place = |target: &Path| {
-        let below = target.strip_prefix("/").unwrap_or(target);
-        Path::new(&format!("/proc/{init}/root")).join(below)
-    };
-    let device = |place: PathBuf| {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let found = rustix::fs::open(place, flags, Mode::empty()).ok()?;
-        let is_overlay = rustix::fs::fstatfs(&found).ok()?.f_type == libc::OVERLAYFS_SUPER_MAGIC;
-        fstat(&found).ok().filter(|_| is_overlay).map(|found| found.st_dev)
-    };
-    spec.caches.iter().filter_map(|cache| device(place(&cache.target))).collect()
-}
-
 /// Where directories of the workspace are seen, each with its path in the workspace.
 fn places(workspace: &WorkspaceMount) -> Vec<(PathBuf, PathBuf)> {
     let folders = workspace.folders.iter();
@@ -290,6 +275,13 @@ fn upper(files: &Files, covers: Option<&[Cover]>) -> Option<OwnedFd> {
             covers.iter().find_map(|cover| cover.open(&upper))
         }
     }
+}
+
+/// The devices of layers that are in place.
+fn devices(bytes: &[u8]) -> Vec<u64> {
+    let (numbers, _) = bytes.as_chunks();
+    let numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    numbers.filter(|device| *device != 0).collect()
 }
 
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
@@ -350,6 +342,8 @@ struct Started {
     unheard: Option<Errno>,
     /// Which caches are in place, a bit for each.
     caches: u64,
+    /// The devices of those.
+    layers: Vec<u64>,
     /// What else is in force.
     findings: Findings,
     /// Its limits.
@@ -381,6 +375,7 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             device: message.numbers[1] as u64,
             listener,
             caches: message.numbers[3] as u64,
+            layers: devices(message.bytes),
             findings: Findings::from_number(message.numbers[4]),
             limits: HeldLimits {
                 open_files: message.numbers[5],

@@ -124,7 +124,7 @@ fn show(name: &str, context: &Context) -> Result<()> {
         site: preset.site.clone(),
         programs: preset.programs.clone(),
         env_pass: preset.env.pass.clone(),
-        env_set: preset.env.set.clone(),
+        env_set: preset.env.set.iter().map(|(name, value)| format!("{name}={value}")).collect(),
     };
     context.output.data(document, text)
 }
@@ -144,8 +144,6 @@ fn text(document: &PresetShowDoc) -> String {
         [] => "nothing".to_owned(),
         items => items.join(", "),
     };
-    let set: Vec<String> =
-        document.env_set.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let login = match (document.logged_in, &document.login) {
         (Some(true), _) => "there is one".to_owned(),
         (Some(false), Some(how)) => format!("none yet: {how}"),
@@ -161,7 +159,7 @@ fn text(document: &PresetShowDoc) -> String {
         ("known by", list(&document.programs)),
         ("login", login),
         ("passes", list(&document.env_pass)),
-        ("sets", list(&set)),
+        ("sets", list(&document.env_set)),
         ("adds", list(&document.arguments.always)),
         ("at a terminal", list(&document.arguments.interactive)),
         ("without one", list(&document.arguments.headless)),

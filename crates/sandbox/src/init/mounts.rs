@@ -36,6 +36,8 @@ pub(super) struct Made {
     pub(super) temporary: Option<OwnedFd>,
     /// Which caches are in place, a bit for each.
     pub(super) caches: u64,
+    /// The devices of those.
+    pub(super) devices: caches::Devices,
     /// What is in force by that.
     pub(super) findings: Findings,
     /// The limits of watching files are those of the command.
@@ -79,7 +81,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
             step(Step::Sysfs, masked)?;
         }
     }
-    let caches = caches::place(script, &caches);
+    let (caches, cache_devices) = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
     let beside = script.beside.as_ref().and_then(|path| directory(path).ok());
@@ -95,7 +97,17 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     let mut findings = findings::of_mounts(&script.target, devices);
     findings.add(Restriction::OwnProc, proc::is_own());
     let temporary = directory(c"/tmp").ok();
-    Ok(Made { upper, home_upper, beside, shown_uppers, temporary, caches, findings, inotify })
+    Ok(Made {
+        upper,
+        home_upper,
+        beside,
+        shown_uppers,
+        temporary,
+        caches,
+        devices: cache_devices,
+        findings,
+        inotify,
+    })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.

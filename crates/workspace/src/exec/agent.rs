@@ -6,6 +6,7 @@ mod tidy;
 mod values;
 mod watch;
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_host::read_regular;
@@ -171,7 +172,6 @@ impl AgentRun {
 
 /// Whether a row keeps what it names in the home, or nobody misses it.
 pub(super) fn is_expected(preset: &Preset, below: &Path) -> bool {
-    let names: Vec<&[u8]> =
-        below.iter().map(|name| std::os::unix::ffi::OsStrExt::as_bytes(name)).collect();
+    let names: Vec<&[u8]> = below.iter().map(OsStrExt::as_bytes).collect();
     preset.row(&names).is_some_and(|row| row.keep != HomeKeep::Config)
 }

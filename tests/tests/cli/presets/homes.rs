@@ -138,7 +138,7 @@ fn links_in_the_home_lead_nowhere() {
         symlink(&outside, tree(".cache")).unwrap();
         symlink(&outside, tree("bin")).unwrap();
         agent.give_away();
-        agent.does("rm -rf ~/.claude/projects; rm -rf ~/.claude; ln -s ../precious ~/.claude");
+        agent.with(&[], "rm -rf ~/.claude/projects; rm -rf ~/.claude; ln -s ../precious ~/.claude");
         agent.does("true");
         assert_eq!(read(&outside.join("bin/file")), "safe");
         let names: Vec<_> =
@@ -183,9 +183,11 @@ fn links_that_appear_while_another_runs_lead_nowhere() {
         }
         let script = "ls ~/.claude; echo ok";
         let second = ["exec", "--json", "--preset", "claude", "--", "sh", "-c", script];
-        let second = offshoot_tests::product::document_of(&agent.command(&second).output().unwrap());
+        let second =
+            offshoot_tests::product::document_of(&agent.command(&second).output().unwrap());
         assert_eq!(second["result"]["stdout"], "projects\nok\n", "{second:#}");
-        let names: Vec<_> = fs::read_dir(&outside).unwrap().map(|it| it.unwrap().file_name()).collect();
+        let names: Vec<_> =
+            fs::read_dir(&outside).unwrap().map(|it| it.unwrap().file_name()).collect();
         assert_eq!(names, ["sub"], "something was made outside");
         first.ends("true");
     }

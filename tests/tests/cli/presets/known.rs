@@ -26,16 +26,9 @@ fn an_agent_is_known_by_its_program() {
         assert_eq!(none["stdout"], "\n");
         assert_eq!(none["preset"], Value::Null);
         assert_eq!(none["sandbox"]["home"], "throw_away");
-        let named = [
-            "exec",
-            "--json",
-            "--preset",
-            "claude",
-            "--",
-            "sh",
-            "-c",
-            "cat ~/.claude/.credentials.json",
-        ];
+        agent.place.write("look", "cat ~/.claude/.credentials.json");
+        agent.give_away();
+        let named = ["exec", "--json", "--preset", "claude", "--", "sh", "look"];
         let named = document_of(&agent.command(&named).output().unwrap());
         assert_eq!(named["result"]["stdout"], "{\"token\":1}");
     }

@@ -23,11 +23,11 @@ impl Sight {
             }
             if place.is_dir() {
                 finder.show(place, Source::Preset);
-            } else if let Some(content) =
-                finder.copy_as(&place.to_string_lossy().into_owned(), place, Source::Preset)
-            {
-                copies.push((path.clone(), content));
+                continue;
             }
+            let name = place.to_string_lossy().into_owned();
+            let copied = finder.copy_as(&name, place, Source::Preset);
+            copies.extend(copied.map(|content| (path.clone(), content)));
         }
         self.seen.append(&mut finder.sight.seen);
         copies
