@@ -27,6 +27,7 @@ pub(crate) mod outlet;
 mod output;
 pub(crate) mod pending;
 mod prepare;
+mod preset;
 pub(crate) mod probe;
 pub(crate) mod profiles;
 mod program;

@@ -15,11 +15,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use insta::assert_snapshot;
 use offshoot_tests::product::{Place, document_of};
 use offshoot_tests::user::{User, give_away, is_root};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::transcript::demo;
+use crate::transcript::{Transcript, demo};
 
 /// Where the login of Claude Code is.
 const LOGIN: &str = ".claude/.credentials.json";
@@ -100,7 +101,7 @@ impl Agent {
     fn does(&self, script: &str) -> Value {
         let result = self.with(&[], script);
         assert_eq!(result["exit_code"], 0, "{result:#}");
-        assert_eq!(result["warnings"], serde_json::json!([]), "{result:#}");
+        assert_eq!(result["warnings"], json!([]), "{result:#}");
         result
     }
 
@@ -156,4 +157,20 @@ fn wait_for(mut done: impl FnMut() -> bool) {
         assert!(started.elapsed() < PATIENCE, "nothing happens");
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn presets_for_people_and_programs() {
+    let place = demo();
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["presets", "list"]);
+    transcript.run(&["presets", "show", "claude"]);
+    transcript.run(&["presets", "show", "nothing"]);
+    transcript.json(&["presets", "list"]);
+    transcript.json(&["presets", "show", "codex"]);
+    assert_snapshot!(transcript.finish());
+    let list = place.json(&["presets", "list"]);
+    assert_eq!(list["presets"].as_array().unwrap().len(), 10);
+    let check = place.json(&["presets", "check", "claude"]);
+    assert_eq!(check["presets"][0]["logged_in"], json!(false));
 }

@@ -6,22 +6,19 @@ mod tidy;
 mod values;
 mod watch;
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_host::read_regular;
 use offshoot_profile::{HomePath, Preset};
-use offshoot_protocol::{CredentialMode, HomeKeep, HomeView};
+use offshoot_protocol::{CredentialMode, HomeView};
 use offshoot_vault::AgentHome;
 
 use self::credentials::{CredentialPair, Moment};
 use self::side::Side;
 use self::watch::CredentialWatch;
-use super::envelope::{DiscardedFiles, KeptCredential, PresetUse};
+use super::envelope::{DiscardedFiles, ExecutionResult, KeptCredential};
 use super::options::AgentRules;
-use super::runtime::{Execution, ProxyRuntime};
-use super::sight::Sight;
-use crate::error::{Result, ServiceError};
+use crate::error::Result;
 
 /// The largest file that is compared with a copy of it.
 const LARGEST_COPY: u64 = 256 * 1024;
@@ -41,52 +38,8 @@ pub(super) struct AgentRun {
     copies: Vec<(HomePath, Vec<u8>)>,
 }
 
-impl ProxyRuntime<'_> {
-    /// The preset of a request.
-    pub(super) fn preset(&self, execution: &Execution<'_>) -> Result<Option<Preset>> {
-        let Some(name) = &execution.request.preset else { return Ok(None) };
-        self.options.profiles.presets.get(name).map(Some).map_err(ServiceError::Request)
-    }
-
-    /// Takes the home of an agent into use, and adds to what the command sees.
-    pub(super) fn begin_agent(
-        &self,
-        execution: &mut Execution<'_>,
-        sight: &mut Sight,
-        project: &Path,
-    ) -> Result<Option<AgentRun>> {
-        let Some(preset) = self.preset(execution)? else { return Ok(None) };
-        let viewer = &self.options.viewer;
-        execution.result.preset = Some(PresetUse {
-            name: preset.name.clone(),
-            origin: preset.origin,
-            credentials: Vec::new(),
-        });
-        let host = viewer.home.as_ref().and_then(|home| home.canonicalize().ok());
-        let Some(host) = host.filter(|_| !self.vault.is_read_only()) else { return Ok(None) };
-        // What nobody approved of yet gets no login, and leaves nothing.
-        if execution.is_trial() {
-            return Ok(None);
-        }
-        let copies = sight.add_settings(viewer, &preset);
-        let rules = self.options.agents;
-        let begun = AgentRun::begin(self.vault, preset, (host, project.to_owned()), rules, copies);
-        match begun {
-            Ok((run, warnings)) => {
-                execution.result.warnings.extend(warnings);
-                Ok(Some(run))
-            }
-            Err(error) => {
-                let warning = format!("the home of the agent was not kept: {error}");
-                execution.result.warnings.push(warning);
-                Ok(None)
-            }
-        }
-    }
-}
-
 impl AgentRun {
-    fn begin(
+    pub(super) fn begin(
         vault: &offshoot_vault::Vault,
         preset: Preset,
         (host, project): (PathBuf, PathBuf),
@@ -119,11 +72,10 @@ impl AgentRun {
     /// The command is over: brings credentials and values to the user's home, and tidies up.
     pub(super) fn finish(
         self,
-        execution: &mut Execution<'_>,
+        result: &mut ExecutionResult,
         lost: &dyn Fn(&Path) -> DiscardedFiles,
     ) {
         let Self { preset, home, host, project, watch, rules, copies } = self;
-        let result = &mut execution.result;
         let is_kept = result.in_force.as_ref().is_some_and(|force| force.home == HomeView::Kept);
         if !is_kept {
             let name = &preset.name;
@@ -168,10 +120,4 @@ impl AgentRun {
     pub(super) fn preset(&self) -> &Preset {
         &self.preset
     }
-}
-
-/// Whether a row keeps what it names in the home, or nobody misses it.
-pub(super) fn is_expected(preset: &Preset, below: &Path) -> bool {
-    let names: Vec<&[u8]> = below.iter().map(OsStrExt::as_bytes).collect();
-    preset.row(&names).is_some_and(|row| row.keep != HomeKeep::Config)
 }

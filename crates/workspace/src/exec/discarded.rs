@@ -9,11 +9,10 @@ use std::time::UNIX_EPOCH;
 
 use offshoot_host::disk;
 use offshoot_profile::Preset;
-use offshoot_protocol::HomeView;
+use offshoot_protocol::{HomeKeep, HomeView};
 use offshoot_sandbox::{DiscardedDirectory, Ended, Keeper, WrittenFile};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 
-use super::agent::is_expected;
 use super::envelope::DiscardedFiles;
 use super::runtime::{Execution, ProxyRuntime};
 use super::sight::Sight;
@@ -110,7 +109,9 @@ impl Ignored {
     /// Whether a row of a preset says what becomes of a path.
     fn is_kept(&self, path: &Path) -> bool {
         let (Some(preset), Some(home)) = (&self.preset, &self.user_home) else { return false };
-        path.strip_prefix(home).is_ok_and(|below| is_expected(preset, below))
+        let Ok(below) = path.strip_prefix(home) else { return false };
+        let names: Vec<&[u8]> = below.iter().map(OsStrExt::as_bytes).collect();
+        preset.row(&names).is_some_and(|row| row.keep != HomeKeep::Config)
     }
 
     /// Whether a directory of the home is where a tool keeps what it remembers.

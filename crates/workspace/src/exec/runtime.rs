@@ -210,7 +210,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
         if let Some(agent) = agent {
             let lost = self.lost_at_home(execution, &folders, &sight, agent.preset());
-            agent.finish(execution, &lost);
+            agent.finish(&mut execution.result, &lost);
         }
         let unseen = self.search(execution, &folders, &sight, |search| {
             search

@@ -2,13 +2,11 @@
 
 use std::fs;
 
-use insta::assert_snapshot;
 use offshoot_needs::needs;
 use offshoot_tests::product::document_of;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Agent, everybody};
-use crate::transcript::{Transcript, demo};
 
 #[needs(Overlay, UserNamespace)]
 #[test]
@@ -144,20 +142,4 @@ fn one_line_says_the_preset() {
         agent.command(&["run", "--preset", "codex", "--", "true", "--worktree"]).output().unwrap();
     let said = String::from_utf8(lost.stderr).unwrap();
     assert!(said.contains("--worktree loses work here"), "{said}");
-}
-
-#[test]
-fn presets_for_people_and_programs() {
-    let place = demo();
-    let mut transcript = Transcript::new(&place);
-    transcript.run(&["presets", "list"]);
-    transcript.run(&["presets", "show", "claude"]);
-    transcript.run(&["presets", "show", "nothing"]);
-    transcript.json(&["presets", "list"]);
-    transcript.json(&["presets", "show", "codex"]);
-    assert_snapshot!(transcript.finish());
-    let list = place.json(&["presets", "list"]);
-    assert_eq!(list["presets"].as_array().unwrap().len(), 10);
-    let check = place.json(&["presets", "check", "claude"]);
-    assert_eq!(check["presets"][0]["logged_in"], json!(false));
 }
