@@ -92,7 +92,8 @@ impl User {
     }
 }
 
-fn is_root() -> bool {
+/// Whether root runs the tests.
+pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 

@@ -100,6 +100,8 @@ mod occupied;
 mod places;
 #[path = "cli/policies.rs"]
 mod policies;
+#[path = "cli/presets.rs"]
+mod presets;
 #[path = "cli/project_files.rs"]
 mod project_files;
 #[path = "cli/readers.rs"]

@@ -28,6 +28,7 @@ mod mcp;
 mod merge;
 mod op;
 mod policy;
+mod presets;
 mod ps;
 mod pull;
 mod recover;
@@ -158,6 +159,9 @@ pub(crate) enum Command {
     /// Show what commands may read, reach and use
     #[command(subcommand)]
     Sandbox(sandbox::SandboxCommand),
+    /// List and show presets of coding agents
+    #[command(subcommand, alias = "preset")]
+    Presets(presets::PresetsCommand),
     /// Check that this machine can run Offshoot
     Doctor(doctor::DoctorArgs),
     /// Print the version
@@ -187,6 +191,7 @@ impl Command {
                 | Self::Config(_)
                 | Self::Doctor(_)
                 | Self::Sandbox(_)
+                | Self::Presets(_)
         )
     }
 
@@ -252,6 +257,7 @@ pub(crate) fn run(
         Command::Pull(args) => pull::run(&args, context),
         Command::Policy(command) => policy::run(&command, context),
         Command::Doctor(args) => doctor::run(&args, context),
+        Command::Presets(command) => presets::run(&command, context),
         Command::Sandbox(command) => sandbox::run(&command, context),
         Command::Init(args) => init::run(&args, context),
         Command::Binding(command) => binding::run(&command, context),

@@ -14,6 +14,7 @@ use clap_complete::env::CompleteEnv;
 use offshoot_engine::Options;
 use offshoot_engine::cache::CacheService;
 use offshoot_engine::operation::{Operation, Scope};
+use offshoot_engine::preset::Presets;
 use offshoot_engine::settings;
 use offshoot_engine::vault::{Registry, Vault};
 
@@ -147,6 +148,11 @@ pub(crate) fn caches() -> ArgValueCandidates {
             Some(found.into_iter().map(|cache| plain(cache.name)).collect())
         })
     })
+}
+
+/// The presets of coding agents that everybody has.
+pub(crate) fn presets() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| Presets::default().names().into_iter().map(plain).collect())
 }
 
 /// Operations, by the start of their ids.

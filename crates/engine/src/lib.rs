@@ -69,6 +69,7 @@ mod opened;
 pub mod operation;
 mod options;
 pub mod policy;
+pub mod preset;
 pub mod project;
 pub mod pull;
 pub mod recover;

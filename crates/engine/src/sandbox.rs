@@ -100,7 +100,8 @@ impl Offshoot {
         let own = remembered.map(|remembered| remembered.allow).unwrap_or_default();
         let allow = [exec.allow.clone(), own].into_iter().filter(|allow| !allow.is_empty());
         let allow = allow.map(HostRule::Text).collect();
-        Ok(ProfileRules { profiles, narrowed, network, allow })
+        let presets = self.presets();
+        Ok(ProfileRules { profiles, presets, narrowed, network, allow })
     }
 
     /// The user's own file of profiles; none where the user has no folder for settings.

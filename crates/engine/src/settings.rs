@@ -32,7 +32,7 @@ pub(crate) use load::load_own;
 pub use load::{Loaded, Setting, load, load_without_project};
 pub use narrow::IgnoredSetting;
 pub(crate) use narrow::project_rule;
-pub use offshoot_protocol::{AbandonedWork, CommitTimes, ProjectRule, When};
+pub use offshoot_protocol::{AbandonedWork, CommitTimes, CredentialMode, ProjectRule, When};
 pub use origin::SettingOrigin;
 pub use show::{render_human, shown_value};
 pub use size::parse as parse_size;
@@ -58,6 +58,8 @@ pub struct Config {
     pub exec: ExecSettings,
     /// Package caches that outlive commands.
     pub cache: CacheSettings,
+    /// Coding agents that run by a preset.
+    pub agents: AgentSettings,
     /// How it is decided whether commands run.
     pub policy: PolicySettings,
     /// What becomes of commands that a person decides about.
@@ -208,6 +210,22 @@ impl CacheSettings {
     pub fn skipped(&self) -> Vec<String> {
         value::names(&self.skip).map(str::to_owned).collect()
     }
+}
+
+/// Section `agents`.
+///
+/// ```
+/// use offshoot_engine::settings::{Config, CredentialMode};
+///
+/// assert_eq!(Config::default().agents.credentials, CredentialMode::Sync);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSettings {
+    /// What becomes of their logins.
+    pub credentials: CredentialMode,
+    /// How many bytes the caches of one agent may take in a vault.
+    pub max_cache: u64,
 }
 
 /// Section `policy`.
@@ -417,6 +435,12 @@ impl Default for ExecSettings {
 impl Default for CacheSettings {
     fn default() -> Self {
         Self { enabled: true, skip: String::new(), max_size: 10 << 30 }
+    }
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self { credentials: CredentialMode::Sync, max_cache: 2 << 30 }
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 const TABLE: &str = "data/reads.toml";
 const CREDENTIALS: &str = "data/credentials.toml";
+const PRESETS: &str = "data/presets";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,9 +93,11 @@ struct NamesOfFile {
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={TABLE}");
     println!("cargo::rerun-if-changed={CREDENTIALS}");
+    println!("cargo::rerun-if-changed={PRESETS}");
     println!("cargo::rerun-if-changed=build");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?);
     fs::write(out.join("reads.rs"), reads()?)?;
+    fs::write(out.join("presets.rs"), presets()?)?;
     Ok(fs::write(out.join("credentials.rs"), credentials()?)?)
 }
 
@@ -123,6 +126,27 @@ fn reads() -> Result<String, Box<dyn Error>> {
         writeln!(code, "        ] }},")?;
     }
     code.push_str("];\n");
+    Ok(code)
+}
+
+#[derive(Deserialize)]
+struct Preset {
+    programs: Vec<String>,
+}
+
+/// The presets of agents: which programs are known is looked up before every command, and nothing else is read of most.
+fn presets() -> Result<String, Box<dyn Error>> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(PRESETS)?.map(|entry| entry.map(|it| it.path())).collect::<Result<_, _>>()?;
+    files.sort();
+    let mut code = String::from("&[\n");
+    for file in files {
+        let name = file.file_stem().ok_or("a file without a name")?;
+        let text = fs::read_to_string(&file)?;
+        let Preset { programs } = toml::from_str(&text)?;
+        writeln!(code, "    ({name:?}, {text:?}, &{programs:?}),")?;
+    }
+    code.push_str("]\n");
     Ok(code)
 }
 

@@ -259,7 +259,7 @@ fn defines_profiles(text: &str) -> bool {
     table.get("profile").is_some_and(toml::Value::is_table)
 }
 
-fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result<T, ProfileError> {
+pub(crate) fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result<T, ProfileError> {
     toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| line_at(text, span.start));
         let place = line.map_or_else(String::new, |line| format!("line {line}: "));
@@ -270,7 +270,7 @@ fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result<T, Profile
 }
 
 /// The line that a byte of a text is in.
-fn line_at(text: &str, at: usize) -> usize {
+pub(crate) fn line_at(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 

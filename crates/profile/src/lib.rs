@@ -10,6 +10,7 @@ mod demand;
 mod error;
 mod files;
 mod hosts;
+mod preset;
 mod profile;
 mod reads;
 mod scrub;
@@ -18,6 +19,10 @@ pub use demand::Demands;
 pub use error::ProfileError;
 pub use files::{Profiles, ProjectNarrowing};
 pub use hosts::{CredentialRule, HostRule, HostTable, TlsRules, ValueSource};
+pub use preset::{
+    HomePath, HomeRow, LostArgument, Preset, PresetArguments, PresetHosts, PresetLogin,
+    PresetVariables, Presets,
+};
 pub use profile::Profile;
 pub use reads::{ALL, Group, Tool, groups};
 pub use scrub::{OmittedLines, Scrubbed, scrub};

@@ -4,7 +4,7 @@ use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
     approval, audit, binding, cache, commit, diff, exec, file, git, help, history, merge, policy,
-    recover, review, sandbox, status, tools, vault, workspace,
+    preset, recover, review, sandbox, status, tools, vault, workspace,
 };
 
 /// The schemas of all documents.
@@ -25,6 +25,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         history::SCHEMAS,
         merge::SCHEMAS,
         policy::SCHEMAS,
+        preset::SCHEMAS,
         recover::SCHEMAS,
         review::SCHEMAS,
         sandbox::SCHEMAS,

@@ -211,6 +211,9 @@ pub struct ExecResultDoc {
     /// How many conflicts the workspace has to decide afterwards.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflicts: u64,
+    /// The preset that it ran by; missing where it is no coding agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<ExecPresetDoc>,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -264,6 +267,7 @@ impl ExecResultDoc {
             network: None,
             discarded: None,
             conflicts: 0,
+            preset: None,
             warnings: Vec::new(),
             error: None,
             recoverable: false,

@@ -21,6 +21,7 @@ mod history;
 mod merge;
 mod outcome;
 mod policy;
+mod preset;
 mod recover;
 mod review;
 mod sandbox;
@@ -51,6 +52,7 @@ pub use merge::*;
 pub use offshoot_vocabulary::*;
 pub use outcome::*;
 pub use policy::*;
+pub use preset::*;
 pub use recover::*;
 pub use review::*;
 pub use sandbox::{

@@ -61,6 +61,7 @@ fn worked_on(spec: &Spec) -> Vec<PathBuf> {
         Files::Overlay(overlay) => vec![overlay.directory.clone()],
         Files::Directory(path) => vec![path.clone()],
     };
+    used.extend(spec.kept_home.clone());
     for cache in &spec.caches {
         used.push(cache.layers.directory.clone());
         used.extend(cache.layers.lower.iter().filter(|lower| lower.is_absolute()).cloned());

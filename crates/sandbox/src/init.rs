@@ -12,6 +12,7 @@ mod detached_mount;
 mod files;
 mod findings;
 mod guests;
+mod home;
 mod mounts;
 mod network;
 mod proc;

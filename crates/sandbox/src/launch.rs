@@ -188,6 +188,7 @@ fn go(
         Some(listener) => {
             running.brokers.scene = Some(Arc::new(Scene {
                 device: started.device,
+                others: started.layers,
                 init: pid,
                 own_ids: covers.is_some(),
                 upper: upper(&spec.workspace.files, covers.as_deref()),
@@ -276,6 +277,13 @@ fn upper(files: &Files, covers: Option<&[Cover]>) -> Option<OwnedFd> {
     }
 }
 
+/// The devices of layers that are in place.
+fn devices(bytes: &[u8]) -> Vec<u64> {
+    let (numbers, _) = bytes.as_chunks();
+    let numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    numbers.filter(|device| *device != 0).collect()
+}
+
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
     let mut namespaces = NAMESPACES.to_vec();
     if network != Network::Host {
@@ -334,6 +342,8 @@ struct Started {
     unheard: Option<Errno>,
     /// Which caches are in place, a bit for each.
     caches: u64,
+    /// The devices of those.
+    layers: Vec<u64>,
     /// What else is in force.
     findings: Findings,
     /// Its limits.
@@ -365,6 +375,7 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             device: message.numbers[1] as u64,
             listener,
             caches: message.numbers[3] as u64,
+            layers: devices(message.bytes),
             findings: Findings::from_number(message.numbers[4]),
             limits: HeldLimits {
                 open_files: message.numbers[5],

@@ -17,6 +17,8 @@ pub(crate) struct Place {
     /// From the root on.
     pub(crate) path: CString,
     pub(crate) kind: PlaceKind,
+    /// Where it is in a home that is kept: its directory as seen from the new root, and its name there.
+    pub(crate) in_home: Option<(CString, CString)>,
 }
 
 impl Place {
@@ -128,8 +130,8 @@ impl<'l> Layout<'l> {
         Ok(Some(target))
     }
 
-    /// The places in order. What lies in a directory of the host is there already.
-    pub(crate) fn finish(self) -> Result<Vec<Place>> {
+    /// The places in order. What lies in a directory of the host is there already. `kept` is a home that others write to as well.
+    pub(crate) fn finish(self, kept: Option<&Path>) -> Result<Vec<Place>> {
         let mut around: Vec<(PathBuf, bool)> = Vec::new();
         let mut places = Vec::new();
         let mut all: Vec<(PathBuf, PlaceKind)> = self.places.into_iter().collect();
@@ -148,10 +150,19 @@ impl<'l> Layout<'l> {
                 continue;
             }
             around.push((path.clone(), is_tree));
-            places.push(Place { path: c_path(&path)?, kind });
+            let in_home = kept.filter(|home| path.starts_with(home) && path != *home);
+            let in_home = in_home.map(|_| below_root(&path)).transpose()?;
+            places.push(Place { path: c_path(&path)?, kind, in_home });
         }
         Ok(places)
     }
+}
+
+/// The directory of a path, as seen from the root, and its name there.
+fn below_root(path: &Path) -> Result<(CString, CString)> {
+    let parent = path.parent().and_then(|parent| parent.strip_prefix("/").ok());
+    let name = Path::new(path.file_name().unwrap_or_default());
+    Ok((c_path(parent.unwrap_or(Path::new(".")))?, c_path(name)?))
 }
 
 #[cfg(test)]
@@ -161,7 +172,7 @@ mod tests {
     use super::*;
 
     fn paths(layout: Layout<'_>) -> Vec<(String, PlaceKind)> {
-        let places = layout.finish().unwrap();
+        let places = layout.finish(None).unwrap();
         places.into_iter().map(|place| (place.path.into_string().unwrap(), place.kind)).collect()
     }
 

@@ -50,6 +50,8 @@ pub(crate) struct Script {
     /// The user's home.
     pub(crate) home: Option<CString>,
     pub(crate) home_view: HomeView,
+    /// What is mounted there, where it is kept.
+    pub(crate) kept_home: Option<CString>,
     pub(crate) private: Vec<CString>,
     /// Files of the command's own.
     pub(crate) written: Vec<WrittenScript>,
@@ -185,6 +187,7 @@ impl Script {
         let bare = spec.bare.as_ref();
         let private = bare.map_or_else(private_directories, |bare| bare.private.clone());
         let (home, home_view) = home(spec);
+        let kept = spec.kept_home.as_deref().filter(|_| home_view == HomeView::Kept);
         let command = &spec.command;
         let CommandStrings { programs, arguments, environment, directory } =
             CommandStrings::new(command)?;
@@ -207,6 +210,7 @@ impl Script {
             },
             home: home.as_deref().map(c_path).transpose()?,
             home_view,
+            kept_home: kept.map(c_path).transpose()?,
             beside: beside(&workspace.target, &private, home.as_deref())
                 .filter(|_| bare.is_none())
                 .map(|path| c_path(&path))
@@ -258,7 +262,7 @@ impl Script {
     pub(crate) fn scratch(&self) -> Vec<DiscardedDirectory> {
         let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
         // Without mounts nobody looks into what is thrown away.
-        let home = self.home.as_ref().filter(|_| !self.bare);
+        let home = self.home.as_ref().filter(|_| !self.bare && self.kept_home.is_none());
         let whole = |path, top| DiscardedDirectory { path, top, below: Vec::new() };
         let home = home.map(|home| whole(path(home), Top::Home));
         let beside = self.beside.as_ref();
@@ -402,6 +406,9 @@ fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
     match found {
         Some(home) if home.starts_with(&spec.workspace.target) => (None, HomeView::Workspace),
         Some(home) if is_shown(spec, &home) => (None, HomeView::ReadOnly),
+        Some(home) if home.is_dir() && spec.kept_home.is_some() && spec.bare.is_none() => {
+            (Some(home), HomeView::Kept)
+        }
         Some(home) if home.is_dir() => (Some(home), HomeView::ThrowAway),
         _ => (None, HomeView::None),
     }
@@ -450,7 +457,7 @@ fn places(
     if spec.network == Network::Host {
         layout.show(Path::new(RESOLVER))?;
     }
-    layout.finish()
+    layout.finish(home.filter(|_| spec.kept_home.is_some()))
 }
 
 fn written(spec: &Spec) -> Result<Vec<WrittenScript>> {

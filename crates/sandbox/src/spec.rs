@@ -19,6 +19,8 @@ pub struct Spec {
     pub shown: Vec<PathBuf>,
     /// The user's home directory: a private one, in which there is nothing of the host but what is shown.
     pub home: Option<PathBuf>,
+    /// A directory that outlives the command and is its home, in place of one that is thrown away. Other commands may use it at the same time.
+    pub kept_home: Option<PathBuf>,
     /// What the command sees empty and can neither read nor write, such as the home of the vaults. A file of [`files`](Self::files) at the same path
     /// takes its place.
     pub hidden: Vec<PathBuf>,

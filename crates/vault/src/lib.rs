@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod agents;
 mod ancestry;
 mod applies;
 mod approval;
@@ -45,6 +46,7 @@ mod usage;
 mod vault;
 
 pub use actor::Actor;
+pub use agents::{AgentHome, AgentPlace};
 pub use approval::{Approval, ApprovalDecision, Waiter};
 pub use archive::Archived;
 pub use audit::key::{NotHex, PublicKey, Signature};

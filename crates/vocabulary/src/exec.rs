@@ -255,6 +255,8 @@ words! {
         None = "none",
         /// A directory of the command's own, with toolchains and settings of the user's; what is written there is thrown away.
         ThrowAway = "throw_away",
+        /// A directory that the vault keeps for a coding agent, with toolchains and settings of the user's.
+        Kept = "kept",
         /// As on the host, and it cannot be written.
         ReadOnly = "read_only",
         /// It is part of the workspace.

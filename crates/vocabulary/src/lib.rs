@@ -9,6 +9,7 @@ mod exec;
 mod exit_code;
 mod merge;
 mod policy;
+mod preset;
 mod program;
 mod storage;
 mod word;
@@ -27,6 +28,7 @@ pub use merge::{
 pub use policy::{
     CommandPart, EffectCategory, PathAccess, PolicyDecision, PolicyLanguage, PolicyLayer,
 };
+pub use preset::{CredentialFormat, CredentialMode, HomeKeep, PresetOrigin};
 pub use program::{ArgumentKindDoc, DoctorState, ProjectRule, Shell, When};
 pub use storage::{CompactWayDoc, GarbageKind, StorageClass};
 pub use word::{UnknownWord, Word};

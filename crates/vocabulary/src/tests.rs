@@ -82,6 +82,10 @@ fn words_are_the_same_everywhere() {
     check::<Demand>();
     check::<FileAccess>();
     check::<HomeView>();
+    check::<HomeKeep>();
+    check::<CredentialFormat>();
+    check::<CredentialMode>();
+    check::<PresetOrigin>();
     check::<Visibility>();
     check::<ProjectRule>();
     check::<RerunReason>();

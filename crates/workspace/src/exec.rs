@@ -4,6 +4,7 @@
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
+mod agent;
 mod announce;
 pub(crate) mod approving;
 mod attempt;
@@ -26,6 +27,7 @@ pub(crate) mod outlet;
 mod output;
 pub(crate) mod pending;
 mod prepare;
+mod preset;
 pub(crate) mod probe;
 pub(crate) mod profiles;
 mod program;

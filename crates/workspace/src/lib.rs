@@ -67,11 +67,13 @@ pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::clearance::{Cleared, RequestDigest};
 pub use exec::data_layers::try_data_layers;
-pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
+pub use exec::envelope::{
+    DiscardedFiles, ExecutionEnvelope, ExecutionResult, KeptCredential, PresetUse,
+};
 pub use exec::environment::EnvironmentRules;
 pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::hosts::{named_hosts, needs_network, tried_hosts};
-pub use exec::options::{FurtherHints, RuntimeOptions, set_aside};
+pub use exec::options::{AgentRules, FurtherHints, RuntimeOptions, set_aside};
 pub use exec::outlet::{check_hosts, check_proxied, check_rules};
 pub use exec::pending::{ApprovalTerms, PendingApproval};
 pub use exec::probe::{DriverReport, probe_drivers};
@@ -93,8 +95,9 @@ pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted, sorted};
 pub use offshoot_profile::{
-    CredentialRule, Group, HostRule, HostTable, OmittedLines, Profile, ProfileError, Profiles,
-    ProjectNarrowing, TlsRules, ValueSource, groups,
+    CredentialRule, Group, HomePath, HomeRow, HostRule, HostTable, LostArgument, OmittedLines,
+    Preset, PresetArguments, PresetHosts, PresetLogin, PresetVariables, Presets, Profile,
+    ProfileError, Profiles, ProjectNarrowing, TlsRules, ValueSource, groups,
 };
 pub use path_pattern::PathPattern;
 pub use policy::{

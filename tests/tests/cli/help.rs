@@ -14,7 +14,8 @@ use crate::transcript::Transcript;
 const HIDDEN: &[&[&str]] = &[&["snapshot"]];
 
 /// Commands whose output is for shells or differs from machine to machine: other tests look at it.
-const NOT_IN_SNAPSHOTS: &[&str] = &["completions", "doctor", "man", "sandbox show"];
+const NOT_IN_SNAPSHOTS: &[&str] =
+    &["completions", "doctor", "man", "presets check", "sandbox show"];
 
 /// All commands that have no commands below them, with their help.
 fn leaves(place: &Place) -> Vec<(String, String)> {
@@ -194,8 +195,15 @@ fn recorded() -> BTreeSet<String> {
 }
 
 /// Documents whose content differs from machine to machine or is long text, and events, which are no documents of their own.
-const KINDS_NOT_IN_SNAPSHOTS: &[&str] =
-    &["completions", "doctor", "doctor.explain", "exec.event", "man", "sandbox.show"];
+const KINDS_NOT_IN_SNAPSHOTS: &[&str] = &[
+    "completions",
+    "doctor",
+    "doctor.explain",
+    "exec.event",
+    "man",
+    "presets.check",
+    "sandbox.show",
+];
 
 #[test]
 fn every_kind_of_document_is_in_a_snapshot() {

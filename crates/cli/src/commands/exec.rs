@@ -9,6 +9,7 @@ mod limits;
 mod live;
 mod network;
 pub(crate) mod options;
+mod preset;
 mod refused;
 mod request;
 mod setup;
@@ -117,6 +118,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         asked: false,
         asked_net: None,
         allow: Vec::new(),
+        preset: None,
         unconfined: false,
         may_reach: true,
         timeout_key: "exec.timeout",
@@ -221,10 +223,14 @@ enum Prepared {
 }
 
 fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> Result<Prepared> {
+    preset::settle(ask, context)?;
     let found = setup::find(context)?;
     let project = found.project()?;
     let rules = context.engine.rules(project.as_deref(), &ask.options.policy)?;
     network::settle(ask, context, &rules, project.as_deref(), form)?;
+    if form.is_text() {
+        preset::announce(ask, context);
+    }
     ask.asks_person = ask.options.wait_approval.is_none() && network::asks(context, form);
     let ask = &*ask;
     let (place, request) = match found {

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         asked: false,
         asked_net: None,
         allow: Vec::new(),
+        preset: None,
         unconfined: false,
         may_reach: true,
         timeout_key: "run.timeout",

@@ -172,6 +172,7 @@ fn why(source: &Source) -> String {
         Source::Group(group, None) => (*group).to_owned(),
         Source::Profile => "named by the profile".to_owned(),
         Source::Request => "asked for with the command".to_owned(),
+        Source::Preset => "settings of the agent".to_owned(),
     }
 }
 

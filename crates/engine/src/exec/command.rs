@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_sandbox::Terminal;
-use offshoot_workspace::{ApprovalWait, CommandLine, ExecutionTimeout};
+use offshoot_workspace::{ApprovalWait, CommandLine, ExecutionTimeout, Preset, Viewer};
+
+use super::environment;
 
 /// A command to run in a workspace. Everything but the command itself has a default, mostly by the settings.
 ///
@@ -29,6 +31,7 @@ pub struct Command {
     pub(crate) network: Option<Network>,
     pub(crate) allow: Vec<String>,
     pub(crate) sandbox: Option<String>,
+    pub(crate) preset: Option<String>,
     pub(crate) show: Vec<PathBuf>,
     pub(crate) read_only: bool,
     pub(crate) checkpoint: CheckpointMode,
@@ -113,6 +116,7 @@ impl Command {
             network: None,
             allow: Vec::new(),
             sandbox: None,
+            preset: None,
             show: Vec::new(),
             read_only: false,
             checkpoint: CheckpointMode::Auto,
@@ -235,6 +239,42 @@ impl Command {
     #[must_use]
     pub fn sandbox(mut self, profile: impl Into<String>) -> Self {
         self.sandbox = Some(profile.into());
+        self
+    }
+
+    /// Runs it by the preset of a coding agent: with its variables and its hosts, in a home that the vault keeps, without a limit of time. What was
+    /// said before is not changed. Arguments are not added; [`PresetFit`](crate::preset::PresetFit) has them.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let claude = offshoot.presets().get("claude").map_err(offshoot_engine::Error::usage)?;
+    /// let command = Command::new(["claude", "-p", "hello"]).preset(&claude, &offshoot.viewer());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn preset(mut self, preset: &Preset, caller: &Viewer) -> Self {
+        let is_named = |variables: &[OsString], name: &str| {
+            variables.iter().any(|item| environment::name(item) == name)
+        };
+        for (name, value) in &preset.env.set {
+            if !is_named(&self.variables, name) {
+                self.variables.push(format!("{name}={value}").into());
+            }
+        }
+        for name in &preset.env.pass {
+            let has = caller
+                .variables
+                .iter()
+                .any(|(set, value)| set == name.as_str() && !value.is_empty());
+            if has && !is_named(&self.variables, name) {
+                self.variables.push(name.into());
+            }
+        }
+        self.timeout = self.timeout.or(Some(ExecutionTimeout::None));
+        self.preset = Some(preset.name.clone());
         self
     }
 

@@ -9,7 +9,7 @@ use offshoot_sandbox::{Cancel, InotifyLimit, Limits, Signals, Stdin};
 use offshoot_store::Id;
 use offshoot_vault::LinkLimit;
 use offshoot_workspace::{
-    ApprovalTerms, CacheRules, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace,
+    AgentRules, ApprovalTerms, CacheRules, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace,
     FurtherHints, RuntimeOptions, ServiceError,
 };
 
@@ -73,6 +73,7 @@ impl Offshoot {
             network: command.network,
             allow: command.allow,
             sandbox: command.sandbox,
+            preset: command.preset,
             show: command.show,
             driver: command.driver.unwrap_or(exec.driver),
             verify: command.verify,
@@ -134,6 +135,10 @@ impl Offshoot {
             signals,
             caches: (cache.enabled && caches)
                 .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
+            agents: AgentRules {
+                credentials: self.config().agents.credentials,
+                max_cache: self.config().agents.max_cache,
+            },
             policy: rules.policy,
             request_rules: rules.request,
             approvals: ApprovalTerms {

@@ -1,7 +1,7 @@
 //! The table of keys: the one place that says what exists and what each may be.
 
 use offshoot_protocol::{
-    AbandonedWork, ApprovalFallback, CommitTimes, DriverChoice, Network, When, Word,
+    AbandonedWork, ApprovalFallback, CommitTimes, CredentialMode, DriverChoice, Network, When, Word,
 };
 
 use super::value::Kind;
@@ -51,6 +51,8 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "cache.enabled", kind: Kind::Boolean },
     Key { name: "cache.skip", kind: Kind::Names(offshoot_workspace::cache_names) },
     Key { name: "cache.max_size", kind: Kind::Size { max: 1 << 60 } },
+    Key { name: "agents.credentials", kind: Kind::Choice(CredentialMode::names) },
+    Key { name: "agents.max_cache", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "policy.rego_timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: 60 } },
     Key { name: "approvals.expire", kind: Kind::Duration { min_seconds: 1, max_seconds: YEAR } },
     Key { name: "approvals.fallback", kind: Kind::Choice(ApprovalFallback::names) },

@@ -65,6 +65,8 @@ const RULES: &[(&str, Rule)] = &[
     ("cache.enabled", Off),
     ("cache.skip", Add),
     ("cache.max_size", Lower),
+    ("agents.credentials", Only("none")),
+    ("agents.max_cache", Lower),
     ("policy.rego_timeout", Lower),
     ("approvals.expire", Never),
     ("approvals.fallback", Never),

@@ -98,7 +98,13 @@ pub(super) fn approvals(session: &Session, arguments: &Arguments) -> Result<Answ
         text.push_str(&start(&plain(patch), MOST_TEXT));
     }
     let exec = project.envelope(&approval.id)?;
-    let shown = ApprovalShowDoc { item, exec, patch: patch.as_deref().map(Text::new) };
+    let shown = ApprovalShowDoc {
+        item,
+        variables: wire::approval_variables(&approval, exec.as_ref()),
+        moved: service.moved(&approval)?.as_ref().map(wire::moved_workspace),
+        exec,
+        patch: patch.as_deref().map(Text::new),
+    };
     Ok(Answer::framed(shown, session.notes(), text))
 }
 

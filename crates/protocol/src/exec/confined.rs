@@ -1,6 +1,6 @@
 //! What a command was held to, reached and used.
 
-use offshoot_vocabulary::{Confinement, HomeView, Network};
+use offshoot_vocabulary::{Confinement, HomeView, Network, PresetOrigin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -161,4 +161,26 @@ pub struct ExecUsageDoc {
     /// How many processes and threads it started, itself included.
     #[serde(default)]
     pub processes: u64,
+}
+
+/// A preset that a coding agent ran by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecPresetDoc {
+    /// What it is called.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: PresetOrigin,
+    /// Files of the home that were kept equal to the user's own.
+    pub credentials: Vec<ExecCredentialDoc>,
+}
+
+/// A file that was kept equal to the user's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecCredentialDoc {
+    /// Where it is below the home.
+    pub path: String,
+    /// How often what the agent wrote was written to the user's home.
+    pub to_host: u64,
+    /// How often the user's file was written to the agent's home while it ran.
+    pub from_host: u64,
 }

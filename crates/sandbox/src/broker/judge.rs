@@ -70,7 +70,7 @@ fn with_two_numbers(shared: &Shared, request: &Request) -> Option<Entry> {
 
 fn judge_rename(shared: &Shared, id: u64, request: &Request) -> Verdict {
     let Some(rename) = of_a_directory(request) else { return NATIVELY };
-    if !is_on_workspace(shared, &rename.from, &rename.to) {
+    if !is_on_layers(shared, &rename.from, &rename.to) {
         return NATIVELY;
     }
     // From here on things are changed; the thread that asked must be the one that was looked at.
@@ -113,8 +113,17 @@ fn is_directory(entry: &Entry) -> bool {
 }
 
 fn is_on_workspace(shared: &Shared, from: &Entry, to: &Entry) -> bool {
+    is_on(&[shared.scene.device], from, to)
+}
+
+/// The same of all that is stacked for the command.
+fn is_on_layers(shared: &Shared, from: &Entry, to: &Entry) -> bool {
+    is_on_workspace(shared, from, to) || is_on(&shared.scene.others, from, to)
+}
+
+fn is_on(devices: &[u64], from: &Entry, to: &Entry) -> bool {
     let (from, to) = (from.directory.as_fd(), to.directory.as_fd());
-    let mounted = |fd| fstat(fd).is_ok_and(|found| found.st_dev == shared.scene.device);
+    let mounted = |fd| fstat(fd).is_ok_and(|found| devices.contains(&found.st_dev));
     let one_mount =
         || matches!((resolve::mount(from), resolve::mount(to)), (Ok(a), Ok(b)) if a == b);
     mounted(from) && mounted(to) && one_mount()

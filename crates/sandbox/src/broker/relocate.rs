@@ -35,7 +35,7 @@ pub(super) fn relocate(shared: &Shared, id: u64, rename: &Rename) -> Result<(), 
     // From here on only the contents are touched, to which a rename needs no right.
     let raised = Raised::new();
     let means = Means {
-        device: shared.scene.device,
+        device: fstat(&rename.from.directory)?.st_dev,
         opens_everything: raised.opens_everything,
         wanted: &wanted,
     };

@@ -18,8 +18,10 @@ pub(super) struct Shared {
 
 /// Where the workspace is mounted and who works on it.
 pub(crate) struct Scene {
-    /// The device number of the workspace's mount; nothing elsewhere is touched.
+    /// The device number of the workspace's mount.
     pub(crate) device: u64,
+    /// Those of other stacked layers that were mounted for the command, in its home. Nothing elsewhere is touched.
+    pub(crate) others: Vec<u64>,
     /// The first process inside, whose children are all others.
     pub(crate) init: i32,
     /// The command has ids of its own.

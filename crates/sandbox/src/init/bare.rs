@@ -20,6 +20,7 @@ pub(super) fn make() -> Result<Made, Failure> {
         shown_uppers: None,
         temporary: None,
         caches: 0,
+        devices: Default::default(),
         findings: Findings::default(),
         inotify: false,
     })

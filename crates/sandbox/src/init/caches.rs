@@ -64,15 +64,20 @@ fn over(cache: &CacheScript, scratch: &OwnedFd) -> Result<OwnedFd, Errno> {
     finish_mount(context.as_fd())
 }
 
-/// Puts the caches over what the home has at their places. Returns which are in place, a bit for each.
-pub(super) fn place(script: &Script, mounts: &PerCache) -> u64 {
-    let mut placed = 0;
+/// The number of the device of each cache; 0 where it is not in place.
+pub(super) type Devices = [[u8; 8]; MOST_CACHES];
+
+/// Puts the caches over what the home has at their places. Returns which are in place, a bit for each, and their devices.
+pub(super) fn place(script: &Script, mounts: &PerCache) -> (u64, Devices) {
+    let (mut placed, mut devices) = (0, [[0; 8]; MOST_CACHES]);
     for (at, (mount, cache)) in mounts.iter().zip(&script.caches).enumerate() {
         let Some(mount) = mount else { continue };
         make_directories(&cache.parents);
         if attach(mount.as_fd(), &cache.target).is_ok() {
             placed |= 1 << at;
+            let device = rustix::fs::fstat(mount).map_or(0, |found| found.st_dev);
+            devices[at] = device.to_le_bytes();
         }
     }
-    placed
+    (placed, devices)
 }

@@ -11,6 +11,7 @@ use super::caches;
 use super::detached_mount::{RESTRICTED, attach, clone_mount, overlay, sized_tmpfs, tmpfs};
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
+use super::home;
 use super::proc;
 use super::resolver;
 use super::step::{Failure, Step, step, step_at};
@@ -35,6 +36,8 @@ pub(super) struct Made {
     pub(super) temporary: Option<OwnedFd>,
     /// Which caches are in place, a bit for each.
     pub(super) caches: u64,
+    /// The devices of those.
+    pub(super) devices: caches::Devices,
     /// What is in force by that.
     pub(super) findings: Findings,
     /// The limits of watching files are those of the command.
@@ -59,7 +62,13 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     for written in script.written.iter().filter(|written| !written.covers) {
         make_directories(&written.parents);
         let (content, times) = (&written.content, written.times.as_ref());
-        step(Step::Private, write(&written.path, content, times))?;
+        // In a home that is kept there may be one of before, or anything else that a command left in its place.
+        let is_kept = script.kept_home.is_some();
+        let _none_yet = is_kept && rustix::fs::unlink(written.path.as_c_str()).is_err();
+        match write(&written.path, content, times) {
+            Err(_) if is_kept => {}
+            wrote => step(Step::Private, wrote)?,
+        }
     }
     if let Some(resolver) = &script.resolver {
         step(Step::Private, resolver::put(resolver))?;
@@ -72,7 +81,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
             step(Step::Sysfs, masked)?;
         }
     }
-    let caches = caches::place(script, &caches);
+    let (caches, cache_devices) = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
     let beside = script.beside.as_ref().and_then(|path| directory(path).ok());
@@ -88,7 +97,17 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     let mut findings = findings::of_mounts(&script.target, devices);
     findings.add(Restriction::OwnProc, proc::is_own());
     let temporary = directory(c"/tmp").ok();
-    Ok(Made { upper, home_upper, beside, shown_uppers, temporary, caches, findings, inotify })
+    Ok(Made {
+        upper,
+        home_upper,
+        beside,
+        shown_uppers,
+        temporary,
+        caches,
+        devices: cache_devices,
+        findings,
+        inotify,
+    })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -131,10 +150,16 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
     step(Step::Root, rustix::process::fchdir(&root))?;
     let mut home = None;
     for (at, place) in script.places.iter().enumerate() {
+        if let Some(in_home) = &place.in_home {
+            // What others left there in its place is theirs; the command does without.
+            let _in_the_way = home::put(script, root.as_fd(), place, in_home).is_err();
+            continue;
+        }
         // What is the host's is found from its root, and put below the current directory, which is the new one.
         let made = match &place.kind {
             PlaceKind::Directory => make_directory(place.below()),
             PlaceKind::Private(mode) => put_private(script, place, mode),
+            PlaceKind::Home if script.kept_home.is_some() => put_kept(script, place),
             PlaceKind::Home => put_private(script, place, c"0700")
                 .and_then(|()| clone_mount(place.below()))
                 .map(|mount| {
@@ -173,6 +198,13 @@ fn put(place: &Place) -> Result<(), Errno> {
 fn put_private(script: &Script, place: &Place, mode: &CStr) -> Result<(), Errno> {
     make_directory(place.below())?;
     attach(sized_tmpfs(mode, script.tmpfs_size.as_ref())?.as_fd(), place.below())
+}
+
+/// Puts a home that is kept.
+fn put_kept(script: &Script, place: &Place) -> Result<(), Errno> {
+    let Some(kept) = &script.kept_home else { return Ok(()) };
+    make_directory(place.below())?;
+    attach(clone_mount(kept)?.as_fd(), place.below())
 }
 
 /// Makes a directory, unless there is one.

@@ -80,7 +80,8 @@ impl Serving<'_> {
                     self.made.inotify.into(),
                 ];
                 let master = master.as_ref().map(AsFd::as_fd);
-                self.buffer.send(socket(), Kind::Started, &numbers, b"", master)
+                let layers = self.made.devices.as_flattened();
+                self.buffer.send(socket(), Kind::Started, &numbers, layers, master)
             }
             Started::NotExecuted(errno) => {
                 self.send(Kind::NotExecuted, &[errno.raw_os_error().into()])

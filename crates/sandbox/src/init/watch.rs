@@ -55,7 +55,7 @@ impl<'a> Watch<'a> {
         Self {
             limits,
             private: &script.private,
-            home: script.home.as_deref(),
+            home: script.home.as_deref().filter(|_| script.kept_home.is_none()),
             next: limited.then(|| Instant::now() + SELDOM),
             blind: 0,
             reached: None,

@@ -143,6 +143,7 @@ impl Scene {
             },
             shown: self.shown.clone(),
             home: self.home.clone(),
+            kept_home: None,
             hidden: self.hidden.clone(),
             caches: Vec::new(),
             files: self.files.clone(),

@@ -294,6 +294,7 @@ pub(super) fn repeats(request: &ExecutionRequest, surroundings: &Surroundings<'_
     }
     feed.word(&(request.reach(), request.read_only, &request.allow, &request.sandbox));
     feed.list(&request.show, |feed, path| feed.os(path));
+    feed.list(&request.preset, |feed, name| feed.os(name));
     feed.word(surroundings.profile);
     feed.word(&request.actor);
     RequestDigest(*feed.0.finalize().as_bytes()).to_string()
@@ -341,6 +342,7 @@ fn digest(
         network,
         allow,
         sandbox,
+        preset,
         show,
         driver,
         verify,
@@ -417,6 +419,7 @@ fn digest(
     feed.word(&(timeout, checkpoint, network, driver, wait));
     feed.list(allow, |feed, rule| feed.os(rule));
     feed.list(sandbox, |feed, name| feed.os(name));
+    feed.list(preset, |feed, name| feed.os(name));
     feed.list(show, |feed, path| feed.os(path));
     feed.word(surroundings.profile);
     feed.word(actor);

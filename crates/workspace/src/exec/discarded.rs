@@ -7,6 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use offshoot_host::disk;
+use offshoot_profile::Preset;
+use offshoot_protocol::{HomeKeep, HomeView};
 use offshoot_sandbox::{DiscardedDirectory, Ended, Keeper, WrittenFile};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 
@@ -15,8 +18,6 @@ use super::runtime::{Execution, ProxyRuntime};
 use super::sight::Sight;
 use crate::cache::tool_directories;
 
-/// At most so many paths are named.
-const MOST_NAMED: usize = 20;
 /// At most so many names are looked at: whoever unpacked an archive beside the project need not wait for a full count.
 const MOST_LOOKED_AT: usize = 100_000;
 /// What is in the names of files that tools write at every use: histories of shells, `less` and `wget`, and what editors and zsh remember.
@@ -31,20 +32,53 @@ impl ProxyRuntime<'_> {
         folders: &[PathBuf],
         sight: &Sight,
     ) -> DiscardedFiles {
-        let Execution { request, result, .. } = execution;
-        let (Some(in_force), Some(project)) = (&result.in_force, &result.mountpoint) else {
+        let (Some(in_force), Some(project)) =
+            (&execution.result.in_force, &execution.result.mountpoint)
+        else {
             return DiscardedFiles::default();
         };
+        let ignored = self.ignored(execution, folders, sight);
+        find(&ended.keeper, &in_force.scratch, &ignored, project)
+    }
+
+    /// What is no work of the command's.
+    fn ignored(&self, execution: &Execution<'_>, folders: &[PathBuf], sight: &Sight) -> Ignored {
+        let Execution { request, result, .. } = execution;
         let user_home = self.options.viewer.home.as_deref();
         let user_home = user_home.and_then(|home| home.canonicalize().ok());
         let mut directories = tool_directories(&request.environment);
         directories.extend(folders.iter().chain(&self.options.hidden).cloned());
         // Another directory that is thrown away is looked at by itself.
-        directories.extend(in_force.scratch.iter().map(|scratch| scratch.path.clone()));
-        directories.push(project.clone());
+        let scratch = result.in_force.iter().flat_map(|in_force| &in_force.scratch);
+        directories.extend(scratch.map(|scratch| scratch.path.clone()));
+        // And so is a home that is kept.
+        let kept = result.in_force.as_ref().is_some_and(|force| force.home == HomeView::Kept);
+        directories.extend(user_home.clone().filter(|_| kept));
+        directories.extend(result.mountpoint.clone());
         directories.extend(sight.shown());
         let copies = sight.copies().collect();
-        find(&ended.keeper, &in_force.scratch, &Ignored { user_home, directories, copies }, project)
+        Ignored { user_home, directories, copies, preset: None }
+    }
+
+    /// What the command wrote to a home that is kept, where no row of its preset keeps it: to be found before that is removed.
+    pub(super) fn lost_at_home(
+        &self,
+        execution: &Execution<'_>,
+        folders: &[PathBuf],
+        sight: &Sight,
+        preset: &Preset,
+    ) -> impl Fn(&Path) -> DiscardedFiles + use<> {
+        let mut ignored = self.ignored(execution, folders, sight);
+        ignored.preset = Some(preset.clone());
+        let project = execution.result.mountpoint.clone().unwrap_or_default();
+        move |kept| {
+            let Some(home) = ignored.user_home.clone() else { return DiscardedFiles::default() };
+            let mut walk = Walk::new(&ignored);
+            if let Ok(top) = disk::open_dir(kept) {
+                walk.known(&top, &home);
+            }
+            walk.finish(&project)
+        }
     }
 }
 
@@ -57,6 +91,8 @@ struct Ignored {
     directories: Vec<PathBuf>,
     /// Files that were there when the command started.
     copies: Vec<WrittenFile>,
+    /// What says which files of the home stay.
+    preset: Option<Preset>,
 }
 
 impl Ignored {
@@ -65,7 +101,17 @@ impl Ignored {
         let name = path.file_name().unwrap_or_default().as_bytes();
         let is_state =
             || name.starts_with(b".") && (kind == FileType::Directory || !is_setting(path, name));
-        in_home && is_state() || self.directories.iter().any(|directory| path == directory)
+        in_home && is_state()
+            || self.is_kept(path)
+            || self.directories.iter().any(|directory| path == directory)
+    }
+
+    /// Whether a row of a preset says what becomes of a path.
+    fn is_kept(&self, path: &Path) -> bool {
+        let (Some(preset), Some(home)) = (&self.preset, &self.user_home) else { return false };
+        let Ok(below) = path.strip_prefix(home) else { return false };
+        let names: Vec<&[u8]> = below.iter().map(OsStrExt::as_bytes).collect();
+        preset.row(&names).is_some_and(|row| row.keep != HomeKeep::Config)
     }
 
     /// Whether a directory of the home is where a tool keeps what it remembers.
@@ -118,9 +164,7 @@ fn find(
     ignored: &Ignored,
     project: &Path,
 ) -> DiscardedFiles {
-    let (found, folders) = (Vec::new(), Vec::new());
-    let (count, met, left) = (0, Vec::new(), MOST_LOOKED_AT);
-    let mut walk = Walk { ignored, found, folders, count, met, left };
+    let mut walk = Walk::new(ignored);
     for scratch in scratch.iter().filter(|scratch| !ignored.is_state(&scratch.path)) {
         // What cannot be looked at is not told about: the command itself was all right.
         if let Ok(top) = keeper.open_scratch(scratch) {
@@ -135,12 +179,7 @@ fn find(
             walk.found.push(copy.path.clone());
         }
     }
-    let mut paths = std::mem::take(&mut walk.found);
-    let near = project.parent().unwrap_or(project);
-    paths.sort_by_key(|path| (!path.starts_with(near), path.clone()));
-    let folder = paths.iter().find_map(|path| folder_beside(project, path, &walk.folders));
-    paths.truncate(MOST_NAMED);
-    DiscardedFiles { count: walk.count, paths, folder }
+    walk.finish(project)
 }
 
 /// The folder that a path lies in, or is, as the first one that is not on the way to the project.
@@ -162,7 +201,22 @@ struct Walk<'a> {
     left: usize,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(ignored: &'a Ignored) -> Self {
+        let (found, folders) = (Vec::new(), Vec::new());
+        Self { ignored, found, folders, count: 0, met: Vec::new(), left: MOST_LOOKED_AT }
+    }
+
+    /// What was found, that near the project first.
+    fn finish(self, project: &Path) -> DiscardedFiles {
+        let mut paths = self.found;
+        let near = project.parent().unwrap_or(project);
+        paths.sort_by_key(|path| (!path.starts_with(near), path.clone()));
+        let folder = paths.iter().find_map(|path| folder_beside(project, path, &self.folders));
+        paths.truncate(DiscardedFiles::MOST_NAMED);
+        DiscardedFiles { count: self.count, paths, folder }
+    }
+
     /// Looks into a directory that the host has too.
     fn known(&mut self, directory: &OwnedFd, path: &Path) {
         for (name, kind) in self.names(directory) {

@@ -7,7 +7,9 @@ use offshoot_egress::EgressReport;
 use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
 use offshoot_profile::Profile;
-use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState, RerunReason, ResourceLimit};
+use offshoot_protocol::{
+    ErrorBody, ExecOutcome, ExecState, PresetOrigin, RerunReason, ResourceLimit,
+};
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
@@ -118,6 +120,8 @@ pub struct ExecutionResult {
     pub conflicts: u64,
     /// Why the machine's own program could not be executed: the command does not see it.
     pub(crate) unseen_program: Option<String>,
+    /// The preset that it ran by.
+    pub preset: Option<PresetUse>,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -171,6 +175,7 @@ impl ExecutionResult {
             discarded: DiscardedFiles::default(),
             kept_bytes: 0,
             conflicts: 0,
+            preset: None,
             unseen_program: None,
             warnings: Vec::new(),
             error: None,
@@ -233,4 +238,44 @@ pub struct DiscardedFiles {
     pub paths: Vec<PathBuf>,
     /// A folder beside the project that holds some of them: bound to the vault, what commands write there would be kept.
     pub folder: Option<PathBuf>,
+}
+
+impl DiscardedFiles {
+    /// At most so many paths are named.
+    pub(super) const MOST_NAMED: usize = 20;
+
+    /// Adds a file.
+    pub(super) fn add(&mut self, path: PathBuf) {
+        self.join(Self { count: 1, paths: vec![path], folder: None });
+    }
+
+    /// Adds what was found elsewhere.
+    pub(super) fn join(&mut self, other: Self) {
+        self.count += other.count;
+        self.paths.extend(other.paths);
+        self.paths.truncate(Self::MOST_NAMED);
+        self.folder = self.folder.take().or(other.folder);
+    }
+}
+
+/// A preset that a command ran by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PresetUse {
+    /// What it is called.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: PresetOrigin,
+    /// Files that were kept equal to the user's.
+    pub credentials: Vec<KeptCredential>,
+}
+
+/// A file with a credential that was kept equal to the user's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptCredential {
+    /// Where it is below the home.
+    pub path: String,
+    /// How often what the agent wrote was written to the user's home.
+    pub to_host: u64,
+    /// How often the other way while it ran.
+    pub from_host: u64,
 }

@@ -88,6 +88,7 @@ impl<'a> CommandExecutor<'a> {
             workspace: wanted.workspace(),
             shown: sight.shown(),
             home: self.options.viewer.home.clone(),
+            kept_home: wanted.kept_home.clone(),
             hidden: self.options.hidden.iter().chain(&sight.hidden).cloned().collect(),
             caches,
             files,

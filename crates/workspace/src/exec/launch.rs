@@ -32,6 +32,8 @@ pub(super) struct Wanted {
     pub(super) joinable: bool,
     /// It is limited how much it may add to the disk.
     pub(super) disk_limited: bool,
+    /// A home that is kept.
+    pub(super) kept_home: Option<PathBuf>,
 }
 
 impl Wanted {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_policy::Policy;
-use offshoot_protocol::{ErrorBody, Hint};
+use offshoot_protocol::{CredentialMode, ErrorBody, Hint};
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_store::Id;
 use offshoot_tree::diff::DiffOptions;
@@ -49,6 +49,8 @@ pub struct RuntimeOptions {
     pub shared: bool,
     /// Which package caches outlive commands; none where there are none.
     pub caches: Option<CacheRules>,
+    /// What holds for coding agents that run by a preset.
+    pub agents: AgentRules,
     /// What decides whether a command may run.
     pub policy: Arc<Policy>,
     /// The files of rules among those that hold for this command alone.
@@ -57,6 +59,15 @@ pub struct RuntimeOptions {
     pub approvals: ApprovalTerms,
     /// How an error is told.
     pub explain: fn(ServiceError, FurtherHints) -> ErrorBody,
+}
+
+/// What is the same for all agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentRules {
+    /// What becomes of their logins.
+    pub credentials: CredentialMode,
+    /// How many bytes their caches may take.
+    pub max_cache: u64,
 }
 
 /// What to do about an error, as far as only the command knows that it is about.

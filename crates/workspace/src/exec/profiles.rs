@@ -1,6 +1,6 @@
 //! The profiles that commands run by.
 
-use offshoot_profile::{HostRule, Profile, Profiles, ProjectNarrowing};
+use offshoot_profile::{HostRule, Presets, Profile, Profiles, ProjectNarrowing};
 use offshoot_protocol::{Demand, FileAccess, Network, Wall};
 use offshoot_sandbox::Walls;
 
@@ -16,6 +16,8 @@ const NOT_WRITABLE: &str = "read-only file system";
 pub struct ProfileRules {
     /// Those that there are.
     pub profiles: Profiles,
+    /// Those of coding agents.
+    pub presets: Presets,
     /// What projects take away.
     pub narrowed: Vec<ProjectNarrowing>,
     /// What the user's settings let commands reach.

@@ -51,6 +51,8 @@ pub struct ExecutionRequest {
     pub allow: Vec<String>,
     /// The profile that it runs by; the user's own where none is named.
     pub sandbox: Option<String>,
+    /// The preset that it runs by: it is a coding agent.
+    pub preset: Option<String>,
     /// What of the host it sees beside what the profile lets it see.
     pub show: Vec<PathBuf>,
     /// How to mount the workspace.

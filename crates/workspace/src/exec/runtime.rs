@@ -13,6 +13,7 @@ use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_vault::{Binding, ExecNote, UpperOwner, Vault, WorkspaceRecord};
 use rustix::io::Errno;
 
+use super::agent::AgentRun;
 use super::bare;
 use super::caches::{keep_caches, take_caches};
 use super::check::{Start, check_places, validate};
@@ -192,6 +193,7 @@ impl<'a> ProxyRuntime<'a> {
         };
         mark_inside(execution);
         self.announce(execution)?;
+        let agent = self.begin_agent(execution, &mut sight, &start.target)?;
         let scene = Scene {
             workspace: id,
             target: start.target,
@@ -200,11 +202,16 @@ impl<'a> ProxyRuntime<'a> {
             profile: &profile,
             sight,
             outlet,
+            kept_home: agent.as_ref().map(AgentRun::path),
         };
         let Ran { workspace, session, ended, caches, sight, room } =
             self.run_once_or_twice(execution, &scene, observer)?;
         shortage::look(&mut execution.result, &ended.keeper);
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
+        if let Some(agent) = agent {
+            let lost = self.lost_at_home(execution, &folders, &sight, agent.preset());
+            agent.finish(&mut execution.result, &lost);
+        }
         let unseen = self.search(execution, &folders, &sight, |search| {
             search
                 .failed()
@@ -424,7 +431,8 @@ impl<'a> ProxyRuntime<'a> {
         };
         let joinable = request.session && !read_only;
         let disk_limited = self.options.max_disk.is_some() && !read_only;
-        Ok(Wanted { mount, driver, target, folders, covered, joinable, disk_limited })
+        let kept_home = scene.kept_home.clone();
+        Ok(Wanted { mount, driver, target, folders, covered, joinable, disk_limited, kept_home })
     }
 
     /// Says why it failed, and records it where that is still possible.

@@ -26,6 +26,8 @@ pub(super) struct Scene<'r> {
     /// What it sees of the host beside caches.
     pub(super) sight: Sight,
     pub(super) outlet: Option<EquippedOutlet>,
+    /// A home that is kept.
+    pub(super) kept_home: Option<PathBuf>,
 }
 
 /// A command that ran.

@@ -4,6 +4,7 @@ mod checked;
 mod explain;
 mod includes;
 mod links;
+mod settings;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -116,6 +117,8 @@ pub enum Source {
     Profile,
     /// It was asked for with the command.
     Request,
+    /// The preset of an agent names it.
+    Preset,
 }
 
 /// Something that a command sees.

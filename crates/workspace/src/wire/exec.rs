@@ -7,9 +7,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use offshoot_egress::{Connection, EgressReport, RefusedHost};
 use offshoot_profile::Profile;
 use offshoot_protocol::{
-    Confinement, ConnectionDoc, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc,
-    ExecResultDoc, ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, RefusedHostDoc,
-    RerunDoc, SandboxDoc, Text, TruncatedDoc,
+    Confinement, ConnectionDoc, DiscardedDoc, Durability, ExecCredentialDoc, ExecEnvelopeDoc,
+    ExecPresetDoc, ExecRequestDoc, ExecResultDoc, ExecState, ExecSummaryDoc, ExecUsageDoc,
+    LimitsDoc, NetworkDoc, RefusedHostDoc, RerunDoc, SandboxDoc, Text, TruncatedDoc,
 };
 use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_store::Id;
@@ -19,7 +19,7 @@ use super::change::change;
 use super::history::actor;
 use super::time::time;
 use super::workspace::workspace_name;
-use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult};
+use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult, KeptCredential, PresetUse};
 use crate::exec::request::{CommandLine, ExecutionRequest, ExecutionWorkspace};
 use crate::exec::service::state_of;
 use crate::resolve::HEAD;
@@ -192,10 +192,21 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
         }),
         conflicts: result.conflicts,
+        preset: result.preset.as_ref().map(preset),
         warnings: result.warnings.clone(),
         error: result.error.clone(),
         recoverable: result.recoverable,
     }
+}
+
+fn preset(used: &PresetUse) -> ExecPresetDoc {
+    let credential = |kept: &KeptCredential| ExecCredentialDoc {
+        path: kept.path.clone(),
+        to_host: kept.to_host,
+        from_host: kept.from_host,
+    };
+    let credentials = used.credentials.iter().map(credential).collect();
+    ExecPresetDoc { name: used.name.clone(), origin: used.origin, credentials }
 }
 
 fn network(in_force: &InForce, result: &ExecutionResult) -> NetworkDoc {

@@ -4,6 +4,7 @@ use offshoot_protocol::Network;
 use std::time::Duration;
 
 use offshoot_engine::exec::{CommandLine, ExecutionTimeout};
+use offshoot_engine::preset::{Preset, PresetFit};
 
 use super::options::Options;
 use crate::commands::policy::question::Question;
@@ -32,6 +33,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) asked_net: Option<Network>,
     /// Rules of hosts that it reaches by the proxy.
     pub(crate) allow: Vec<String>,
+    /// The preset that it runs by, as a coding agent.
+    pub(crate) preset: Option<Preset>,
     /// It runs without walls.
     pub(crate) unconfined: bool,
     /// It could be given some of the network.
@@ -74,6 +77,13 @@ impl Ask<'_> {
             env: &self.options.env,
             user_home: context.engine.options().user_home(),
         }
+    }
+
+    /// What becomes of it by its preset.
+    pub(super) fn fit(&self) -> Option<PresetFit<'_>> {
+        let preset = self.preset.as_ref()?;
+        let terminal = self.input == Input::Terminal;
+        Some(PresetFit { preset, terminal, trusted: self.options.trust_agent })
     }
 
     /// How long the command may take.

@@ -1,6 +1,7 @@
 //! What the last words about an exec need to know beside its envelope.
 
 use offshoot_engine::exec::{ExecutionResult, RuntimeOptions};
+use offshoot_engine::preset::Preset;
 use offshoot_engine::sandbox::Viewer;
 use offshoot_engine::settings::format_duration;
 use offshoot_protocol::Hint;
@@ -31,6 +32,8 @@ pub(super) struct Closing {
     pub(super) rules: Option<PathBuf>,
     /// Who says what commands can see.
     pub(super) viewer: Viewer,
+    /// The preset that it ran by.
+    pub(super) preset: Option<Preset>,
     /// The command could have been given some of the network.
     pub(super) may_reach: bool,
 }
@@ -50,6 +53,7 @@ impl Closing {
             told: 0,
             rules: context.engine.user_rule_file(),
             viewer: context.engine.viewer(),
+            preset: ask.preset.clone(),
             may_reach: ask.may_reach,
         }
     }

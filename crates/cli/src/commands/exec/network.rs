@@ -10,6 +10,7 @@ use offshoot_engine::sandbox::{RememberedNet, Rules, named_hosts, needs_network,
 
 use super::ask::Ask;
 use super::form::Form;
+use super::preset;
 use crate::commands::config::FORGET;
 use crate::context::Context;
 use crate::error::Result;
@@ -31,9 +32,11 @@ pub(super) fn settle(
     ask.may_reach = rules.profiles.may_reach(sandbox, Network::Proxy, &[]);
     if let Some((net, allow)) = ask.options.net()? {
         (ask.net, ask.asked_net, ask.allow) = (net, Some(net), allow);
+        preset::allow(ask, context, rules, profile.network);
         return Ok(());
     }
     ask.net = profile.network;
+    preset::allow(ask, context, rules, profile.network);
     if ask.net != Network::None || !asks(context, form) {
         return Ok(());
     }

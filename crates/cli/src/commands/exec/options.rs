@@ -30,6 +30,12 @@ pub(crate) struct Options {
     /// Run by this profile, such as strict; `offshoot sandbox show` lists them [default: workspace]
     #[arg(long, value_name = "PROFILE")]
     pub(super) sandbox: Option<String>,
+    /// Run a coding agent by this preset, or by none; `offshoot presets list` lists them [default: by the program]
+    #[arg(long, value_name = "PRESET", add = complete::presets())]
+    pub(super) preset: Option<String>,
+    /// Switch the questions and the sandbox of the agent itself off, by its preset
+    #[arg(long)]
+    pub(super) trust_agent: bool,
     /// Show the command this file or directory of the host; what it writes there is thrown away
     #[arg(long, value_name = "PATH")]
     pub(super) show: Vec<PathBuf>,

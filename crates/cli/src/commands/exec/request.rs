@@ -37,6 +37,9 @@ pub(super) fn build(
         .mark_prompt(ask.shell);
     options.env.iter().for_each(|item| tell_unset(item, context));
     command = options.env.iter().fold(command, |command, item| command.variable(item));
+    if let Some(preset) = &ask.preset {
+        command = command.preset(preset, &context.engine.viewer());
+    }
     if ask.session {
         command = command.session(options.can_join());
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use offshoot_engine::approval::{Approval, ApprovalScope};
 use offshoot_engine::exec::{ExecutionEnvelope, ExecutionResult, ExecutionWorkspace};
 use offshoot_engine::policy::{Verdict, suggestion};
+use offshoot_engine::preset::Preset;
 use offshoot_engine::sandbox::{Sight, Viewer};
 use offshoot_protocol::{ErrorBody, ExecState, Hint, PathAccess, Visibility};
 
@@ -13,6 +14,7 @@ use super::discarded;
 use super::form::Form;
 use super::limits;
 use super::network;
+use super::preset::is_quiet;
 use crate::invocation;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
@@ -201,15 +203,16 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
     if result.unreached > 0 && result.exit_code != Some(0) {
         line(paint(BAD, &network::unreached(result, closing.may_reach)));
     }
-    text.extend(refused_hosts(result));
+    text.extend(refused_hosts(result, closing.preset.as_ref()));
     text.extend(discarded::line(&result.discarded));
     text
 }
 
 /// Hosts that the network proxy refused, with what would allow them.
-fn refused_hosts(result: &ExecutionResult) -> Vec<String> {
+fn refused_hosts(result: &ExecutionResult, preset: Option<&Preset>) -> Vec<String> {
     const SHOWN: usize = 5;
     let refused = result.egress.iter().flat_map(|report| &report.refused);
+    let refused = refused.filter(|refused| !is_quiet(preset, &refused.host.to_string()));
     let mut lines: Vec<String> = refused
         .map(|refused| {
             let reason = refused.refusal.message(&refused.host.to_string());

@@ -32,6 +32,7 @@ fn request() -> ExecutionRequest {
         network: Some(Network::None),
         allow: Vec::new(),
         sandbox: None,
+        preset: None,
         show: Vec::new(),
         driver: DriverChoice::default(),
         verify: false,
@@ -71,7 +72,7 @@ fn a_clearance_is_for_one_request() {
     let now = surroundings(&policy, &[]);
     let clearance = Clearance::ask(&request(), &now).unwrap();
     clearance.check(&request(), &now).unwrap();
-    let alterations: [Alteration<ExecutionRequest>; 31] = [
+    let alterations: [Alteration<ExecutionRequest>; 32] = [
         ("id", |request| request.id = Id::from_bytes([2; 16])),
         ("command", |request| request.command = CommandLine::Shell("ls -l".into())),
         ("no shell", |request| request.command = CommandLine::Argv(vec!["ls".into()])),
@@ -80,6 +81,7 @@ fn a_clearance_is_for_one_request() {
         ("value", |request| request.environment[0].1 = "c".into()),
         ("moved", |request| request.environment[0] = ("Ab".into(), "".into())),
         ("variable", |request| request.environment.push(("B".into(), "".into()))),
+        ("preset", |request| request.preset = Some("claude".to_owned())),
         ("set", |request| request.set_by_caller.push("A".into())),
         ("input", |request| request.stdin = Stdin::Bytes(Vec::new())),
         ("has input", |request| request.has_stdin = true),

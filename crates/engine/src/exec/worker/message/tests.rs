@@ -39,6 +39,7 @@ fn request() -> ExecutionRequest {
         network: Some(Network::Proxy),
         allow: vec!["example.com:8443".to_owned()],
         sandbox: Some("strict".to_owned()),
+        preset: Some("claude".to_owned()),
         show: vec!["/data".into()],
         driver: DriverChoice::Copy,
         verify: true,

@@ -1,0 +1,150 @@
+//! The login of an agent is the user's, on both sides and at once.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use offshoot_needs::needs;
+use serde_json::json;
+
+use super::{LOGIN, everybody, wait_for};
+
+const BY_RENAME: &str =
+    "echo '{\"token\":2}' > ~/.claude/new; mv ~/.claude/new ~/.claude/.credentials.json";
+const IN_PLACE: &str = "echo '{\"token\":2}' > ~/.claude/.credentials.json";
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_token_that_is_refreshed_inside_is_the_users() {
+    for script in [BY_RENAME, IN_PLACE] {
+        for agent in everybody() {
+            let result = agent.does(script);
+            assert_eq!(agent.on_host(LOGIN), "{\"token\":2}\n", "{script}");
+            let credential = &result["preset"]["credentials"][0];
+            assert_eq!(credential["path"], LOGIN);
+            assert_eq!(credential["to_host"], 1, "{credential}");
+            let mode = fs::metadata(agent.place.path().join(LOGIN)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            let names = fs::read_dir(agent.place.path().join(".claude")).unwrap().count();
+            assert_eq!(names, 1, "nothing is left beside it");
+            assert_eq!(agent.says("cat ~/.claude/.credentials.json"), "{\"token\":2}\n");
+            // It is not kept a second time.
+            assert!(!agent.kept(LOGIN).exists());
+        }
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn both_sides_follow_while_the_agent_runs() {
+    for agent in everybody() {
+        let running = agent.starts("one", BY_RENAME);
+        wait_for(|| agent.on_host(LOGIN) == "{\"token\":2}\n");
+        agent.host(LOGIN, "{\"token\":3}");
+        let printed = running.ends("for i in $(seq 500); do grep -q 3 ~/.claude/.credentials.json && break; sleep 0.02; done; cat ~/.claude/.credentials.json");
+        assert_eq!(printed, "started\n{\"token\":3}");
+        assert_eq!(agent.on_host(LOGIN), "{\"token\":3}");
+    }
+}
+
+/// A token that was refreshed before everything ended is brought home by the next command.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_killed_command_loses_no_login() {
+    for agent in everybody() {
+        let mut running = agent.starts("one", "true");
+        running.child.kill().unwrap();
+        running.child.wait().unwrap();
+        drop(running.stdin);
+        let kept = agent.kept(LOGIN);
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "{\"token\":1}");
+        fs::write(&kept, "{\"token\":4}").unwrap();
+        agent.give_away();
+        assert_eq!(
+            agent.with(&["-w", "two"], "cat ~/.claude/.credentials.json")["stdout"],
+            "{\"token\":4}"
+        );
+        assert_eq!(agent.on_host(LOGIN), "{\"token\":4}");
+        // Where both changed, the later one counts, and the other one is kept.
+        let mut running = agent.starts("three", "true");
+        running.child.kill().unwrap();
+        running.child.wait().unwrap();
+        agent.host(LOGIN, "{\"token\":5}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        fs::write(agent.kept(LOGIN), "{\"token\":6}").unwrap();
+        agent.give_away();
+        assert_eq!(
+            agent.with(&["-w", "two"], "cat ~/.claude/.credentials.json")["stdout"],
+            "{\"token\":6}"
+        );
+        assert_eq!(agent.on_host(LOGIN), "{\"token\":6}");
+        let beside = fs::read_dir(agent.place.path().join(".claude")).unwrap();
+        let beside: Vec<_> = beside
+            .map(|it| it.unwrap().path())
+            .filter(|path| path.to_string_lossy().contains(".offshoot-"))
+            .collect();
+        assert_eq!(beside.len(), 1, "{beside:?}");
+        assert_eq!(super::read(&beside[0]), "{\"token\":5}");
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn only_a_login_is_written_to_the_users_home() {
+    for agent in everybody() {
+        for script in [
+            "echo 'no json' > ~/.claude/.credentials.json",
+            ": > ~/.claude/.credentials.json",
+            "rm ~/.claude/.credentials.json",
+            "rm ~/.claude/.credentials.json; ln -s /etc/passwd ~/.claude/.credentials.json",
+            "rm ~/.claude/.credentials.json; mkfifo ~/.claude/.credentials.json",
+            "rm ~/.claude/.credentials.json; mkdir ~/.claude/.credentials.json",
+            "{ printf '{\"a\":\"'; head -c 2000000 /dev/zero | tr '\\0' a; printf '\"}'; } > ~/.claude/.credentials.json",
+        ] {
+            let result = agent.with(&[], script);
+            assert_eq!(agent.on_host(LOGIN), "{\"token\":1}", "{script}: {result:#}");
+            assert_eq!(result["exit_code"], 0, "{script}: {result:#}");
+            let after = agent.with(&[], "cat ~/.claude/.credentials.json");
+            assert_eq!(after["stdout"], "{\"token\":1}", "{script}: {after:#}");
+        }
+        // Other files of the same directory are nobody's business.
+        agent.does("echo '{}' > ~/.claude/settings.local.json; echo evil > ~/.claude/CLAUDE.md; mkdir -p ~/.ssh; echo k > ~/.ssh/authorized_keys");
+        let names = fs::read_dir(agent.place.path().join(".claude")).unwrap().count();
+        assert_eq!(names, 1);
+        assert!(!agent.place.path().join(".ssh").exists());
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn who_logs_in_inside_is_logged_in() {
+    for agent in everybody() {
+        fs::remove_dir_all(agent.place.path().join(".claude")).unwrap();
+        agent.does("mkdir -p ~/.claude; echo '{\"token\":7}' > ~/.claude/.credentials.json");
+        assert_eq!(agent.on_host(LOGIN), "{\"token\":7}\n");
+        let mode = fs::metadata(agent.place.path().join(LOGIN)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // Who logs out on the host is out.
+        fs::remove_file(agent.place.path().join(LOGIN)).unwrap();
+        assert_eq!(agent.says("cat ~/.claude/.credentials.json 2>/dev/null; true"), "");
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn the_setting_says_what_becomes_of_logins() {
+    for agent in everybody() {
+        let copied = agent.with(
+            &["-c", "agents.credentials=copy"],
+            &format!("cat ~/.claude/.credentials.json; {IN_PLACE}"),
+        );
+        assert_eq!(copied["stdout"], "{\"token\":1}");
+        assert_eq!(agent.on_host(LOGIN), "{\"token\":1}");
+        let none = agent.with(
+            &["-c", "agents.credentials=none"],
+            "cat ~/.claude/.credentials.json 2>/dev/null; true",
+        );
+        assert_eq!(none["stdout"], "");
+        assert_eq!(none["preset"]["credentials"], json!([]));
+        assert_eq!(agent.says("cat ~/.claude/.credentials.json"), "{\"token\":1}");
+    }
+}

@@ -1,0 +1,194 @@
+//! The home of an agent: what stays, what goes, and who sees it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use offshoot_needs::needs;
+use serde_json::{Value, json};
+
+use super::{Agent, everybody, read};
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_an_agent_remembers_stays_in_its_vault() {
+    for agent in everybody() {
+        agent.does("mkdir -p ~/.claude/projects/a ~/.claude/shell-snapshots; echo one > ~/.claude/projects/a/session; echo x > ~/.claude/shell-snapshots/s; echo h > ~/.claude/history.jsonl");
+        let after = agent.says("cat ~/.claude/projects/a/session ~/.claude/history.jsonl; ls ~/.claude/shell-snapshots 2>/dev/null; true");
+        assert_eq!(after, "one\nh\n");
+        // Directories can be renamed, and a database has a directory of its own.
+        agent.does("mv ~/.claude/projects/a ~/.claude/projects/b; mkdir ~/.claude/projects/c; mv ~/.claude/projects/c ~/.claude/plans");
+        assert_eq!(
+            agent.says("ls ~/.claude/projects; ls -d ~/.claude/plans/"),
+            format!("b\n{}/.claude/plans/\n", agent.place.path().canonicalize().unwrap().display())
+        );
+        // Nothing of it is on the host, nor in another vault.
+        assert!(!agent.place.path().join(".claude/projects").exists());
+        let other = agent.place.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("f"), "").unwrap();
+        agent.give_away();
+        let mut command = agent.command(&["exec", "--", "claude", "ls ~/.claude/projects"]);
+        assert!(!command.current_dir(&other).output().unwrap().status.success());
+        let check = agent.command(&["vault", "check", "--vault", "project"]).output().unwrap();
+        assert!(check.status.success(), "{check:?}");
+        let gc = agent.command(&["gc", "--vault", "project"]).output().unwrap();
+        assert!(gc.status.success(), "{gc:?}");
+        assert!(
+            agent.kept(".claude/projects/b/session").exists()
+                || agent.says("cat ~/.claude/projects/b/session") == "one\n"
+        );
+        let gone = agent.command(&["vault", "delete", "project", "--yes"]).output().unwrap();
+        assert!(gone.status.success(), "{gone:?}");
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_no_row_keeps_is_told_and_gone() {
+    for agent in everybody() {
+        let result = agent.does("echo work > ~/notes; mkdir -p ~/deep/er ~/.cache/tool; echo 1 > ~/deep/er/x; chmod 0 ~/deep/er; ln -s /etc ~/.link");
+        let told = result["discarded"]["paths"].to_string();
+        assert!(told.contains("/notes\"") && told.contains("/deep\""), "{result:#}");
+        assert!(!told.contains(".cache") && !told.contains("/bin"), "{told}");
+        assert_eq!(agent.says("ls -A ~/notes ~/deep ~/.link ~/.cache/tool 2>/dev/null; true"), "");
+        let left: Vec<_> =
+            fs::read_dir(agent.kept("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert!(left.iter().all(|name| !name.to_string_lossy().contains("notes")), "{left:?}");
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn agents_at_the_same_time_share_a_home() {
+    for agent in everybody() {
+        let first = agent.starts(
+            "one",
+            "mkdir -p ~/.claude/projects; echo first > ~/.claude/projects/x; echo tmp > ~/scratch",
+        );
+        assert_eq!(
+            agent.says("cat ~/.claude/projects/x ~/scratch; echo second > ~/.claude/projects/y"),
+            "first\ntmp\n"
+        );
+        // The one that is left needs what it has.
+        let printed = first.ends("cat ~/.claude/projects/y ~/scratch ~/.claude/.credentials.json");
+        assert_eq!(printed, "started\nsecond\ntmp\n{\"token\":1}");
+        assert_eq!(agent.says("cat ~/scratch 2>/dev/null; true"), "");
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn the_users_settings_are_read_and_not_changed() {
+    for agent in everybody() {
+        agent.host(".claude/settings.json", "{\"model\":\"m\"}");
+        agent.host(".claude/skills/s/SKILL.md", "skill");
+        let result = agent.with(&[], "cat ~/.claude/settings.json ~/.claude/skills/s/SKILL.md; echo '{}' > ~/.claude/settings.json; echo x > ~/.claude/skills/s/SKILL.md");
+        assert_eq!(result["stdout"], "{\"model\":\"m\"}skill");
+        let told = result["discarded"]["paths"].to_string();
+        assert!(told.contains(".claude/settings.json"), "{result:#}");
+        assert_eq!(agent.on_host(".claude/settings.json"), "{\"model\":\"m\"}");
+        assert_eq!(agent.on_host(".claude/skills/s/SKILL.md"), "skill");
+        assert_eq!(agent.says("cat ~/.claude/settings.json"), "{\"model\":\"m\"}");
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn values_go_both_ways_and_nothing_else_does() {
+    for agent in everybody() {
+        agent.host(".claude.json", "{\"oauthAccount\":{\"mail\":\"a@b\"},\"hasCompletedOnboarding\":true,\"mcpServers\":{\"own\":{\"command\":\"x\"}}}");
+        let seen: Value = serde_json::from_str(&agent.says("cat ~/.claude.json")).unwrap();
+        assert_eq!(seen, json!({"oauthAccount": {"mail": "a@b"}, "hasCompletedOnboarding": true}));
+        agent.does("echo '{\"oauthAccount\":{\"mail\":\"c@d\"},\"mcpServers\":{\"evil\":{\"command\":\"sh\"}},\"projects\":{}}' > ~/.claude.json.tmp; mv ~/.claude.json.tmp ~/.claude.json");
+        let host: Value = serde_json::from_str(&agent.on_host(".claude.json")).unwrap();
+        assert_eq!(host["oauthAccount"]["mail"], "c@d");
+        assert_eq!(host["mcpServers"], json!({"own": {"command": "x"}}));
+        assert_eq!(host["hasCompletedOnboarding"], true);
+        let again: Value = serde_json::from_str(&agent.says("cat ~/.claude.json")).unwrap();
+        assert_eq!(again["mcpServers"]["evil"]["command"], "sh", "it is the home's own");
+    }
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn caches_stay_until_there_is_too_much_of_them() {
+    let agent = Agent::new(None);
+    agent.does("mkdir -p ~/.claude/cache; head -c 100000 /dev/zero > ~/.claude/cache/big");
+    assert_eq!(agent.says("ls ~/.claude/cache"), "big\n");
+    agent.with(&["-c", "agents.max_cache=1MiB"], "true");
+    assert_eq!(agent.says("ls ~/.claude/cache"), "big\n");
+    agent.with(&["-c", "agents.max_cache=10KiB"], "true");
+    assert_eq!(agent.says("ls ~/.claude/cache 2>/dev/null; true"), "");
+}
+
+/// Whatever an agent leaves in its home leads nobody out of it.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn links_in_the_home_lead_nowhere() {
+    for agent in everybody() {
+        let outside = agent.place.path().join("precious");
+        fs::create_dir_all(outside.join("bin")).unwrap();
+        fs::write(outside.join("bin/file"), "safe").unwrap();
+        agent.give_away();
+        agent.does("true");
+        // As if a command had left them that was cut short.
+        let tree = |path: &str| agent.kept(path);
+        fs::create_dir_all(tree(".claude")).unwrap();
+        symlink(&outside, tree(".claude/projects")).unwrap();
+        symlink(&outside, tree(".cache")).unwrap();
+        symlink(&outside, tree("bin")).unwrap();
+        agent.give_away();
+        agent.with(&[], "rm -rf ~/.claude/projects; rm -rf ~/.claude; ln -s ../precious ~/.claude");
+        agent.does("true");
+        assert_eq!(read(&outside.join("bin/file")), "safe");
+        let names: Vec<_> =
+            fs::read_dir(&outside).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert_eq!(names, ["bin"]);
+        assert_eq!(fs::read_dir(outside.join("bin")).unwrap().count(), 1);
+        assert_eq!(agent.on_host(super::LOGIN), "{\"token\":1}");
+    }
+}
+
+/// Directories of the user's that are shown can be renamed like any other, whatever home it is.
+#[needs(Overlay, UserNamespace, "perl")]
+#[test]
+fn directories_that_are_shown_can_be_renamed() {
+    for agent in everybody() {
+        agent.host("data/a/b/file", "text");
+        let shown = agent.place.path().join("data");
+        for preset in ["none", "claude"] {
+            let options = ["--preset", preset, "--show", shown.to_str().unwrap()];
+            let script = "perl -e 'rename \"$ENV{HOME}/data/a\", \"$ENV{HOME}/data/c\" or die $!'; cat ~/data/c/b/file; ls ~/data";
+            let result = agent.with(&options, script);
+            assert_eq!(result["stdout"], "textc\n", "{preset}: {result:#}");
+            assert_eq!(agent.on_host("data/a/b/file"), "text");
+        }
+    }
+}
+
+/// Nor does what it leaves there while another run begins.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn links_that_appear_while_another_runs_lead_nowhere() {
+    for agent in everybody() {
+        let outside = agent.place.path().join("precious");
+        fs::create_dir_all(outside.join("sub")).unwrap();
+        agent.host(".config/git/config", "[user]\n  name = Someone\n");
+        agent.give_away();
+        let first = agent.starts("one", "mkdir -p ~/.claude/projects");
+        for name in ["bin", ".config"] {
+            drop(fs::remove_dir_all(agent.kept(name)));
+            drop(fs::remove_file(agent.kept(name)));
+            symlink(&outside, agent.kept(name)).unwrap();
+        }
+        let script = "ls ~/.claude; echo ok";
+        let second = ["exec", "--json", "--preset", "claude", "--", "sh", "-c", script];
+        let second =
+            offshoot_tests::product::document_of(&agent.command(&second).output().unwrap());
+        assert_eq!(second["result"]["stdout"], "projects\nok\n", "{second:#}");
+        let names: Vec<_> =
+            fs::read_dir(&outside).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert_eq!(names, ["sub"], "something was made outside");
+        first.ends("true");
+    }
+}

@@ -1,0 +1,145 @@
+//! Which commands run by a preset, and what they get by it.
+
+use std::fs;
+
+use offshoot_needs::needs;
+use offshoot_tests::product::document_of;
+use serde_json::Value;
+
+use super::{Agent, everybody};
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn an_agent_is_known_by_its_program() {
+    for agent in everybody() {
+        let result = agent.does("echo $IS_SANDBOX; cat ~/.claude/.credentials.json");
+        assert_eq!(result["stdout"], "1\n{\"token\":1}");
+        assert_eq!(result["preset"]["name"], "claude");
+        assert_eq!(result["preset"]["origin"], "built_in");
+        assert_eq!(result["sandbox"]["home"], "kept");
+        assert_eq!(result["network"]["mode"], "proxy", "{result:#}");
+        let none =
+            agent.with(&["--preset", "none"], "echo $IS_SANDBOX; cat ~/.claude/.credentials.json");
+        assert_ne!(none["exit_code"], 0);
+        assert_eq!(none["stdout"], "\n");
+        assert_eq!(none["preset"], Value::Null);
+        assert_eq!(none["sandbox"]["home"], "throw_away");
+        agent.place.write("look", "cat ~/.claude/.credentials.json");
+        agent.give_away();
+        let named = ["exec", "--json", "--preset", "claude", "--", "sh", "look"];
+        let named = document_of(&agent.command(&named).output().unwrap());
+        assert_eq!(named["result"]["stdout"], "{\"token\":1}");
+    }
+}
+
+/// It gets no less than it needs: no limit of time, its own hosts, the caller's variables. What the user says counts more.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_the_user_says_counts_more_than_the_preset() {
+    let agent = Agent::new(None);
+    let asked = |options: &[&str], variables: &[(&str, &str)]| {
+        let arguments = [
+            &["exec", "--json"],
+            options,
+            &["--", "claude", "env | sort | grep -E 'SANDBOX|ANTHROPIC|SECRET'; true"],
+        ]
+        .concat();
+        let mut command = agent.command(&arguments);
+        command.envs(variables.iter().copied());
+        document_of(&command.output().unwrap())
+    };
+    let usual = asked(
+        &[],
+        &[
+            ("ANTHROPIC_API_KEY", "k"),
+            ("SECRET", "s"),
+            ("ANTHROPIC_BASE_URL", "https://proxy.example:8443/x"),
+        ],
+    );
+    let request = &usual["request"];
+    assert_eq!(request["timeout_ms"], Value::Null);
+    let allow = request["allow"][0].as_str().unwrap();
+    assert!(allow.contains("api.anthropic.com") && allow.contains("proxy.example:8443"), "{allow}");
+    assert!(!allow.contains("datadoghq"), "{allow}");
+    let text = usual["result"]["stdout"].as_str().unwrap();
+    assert_eq!(
+        text,
+        "ANTHROPIC_API_KEY=k\nANTHROPIC_BASE_URL=https://proxy.example:8443/x\nIS_SANDBOX=1\n"
+    );
+    let other = asked(&["-e", "IS_SANDBOX=0", "--timeout", "60s", "--net", "none"], &[]);
+    assert_eq!(other["result"]["stdout"], "IS_SANDBOX=0\n");
+    assert_eq!(other["request"]["timeout_ms"], 60_000);
+    assert_eq!(other["result"]["network"]["mode"], "none");
+    let more = asked(&["--net", "allow=example.org"], &[]);
+    let allow = more["request"]["allow"].to_string();
+    assert!(allow.contains("example.org") && allow.contains("api.anthropic.com"), "{allow}");
+    let trusted = asked(&["--trust-agent"], &[]);
+    assert_eq!(trusted["request"]["command"][1], "--dangerously-skip-permissions");
+    assert_eq!(usual["request"]["command"].as_array().unwrap().len(), 2);
+}
+
+/// An agent has the login of another only where a person said so.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn an_agent_asks_for_no_preset() {
+    let agent = Agent::new(None);
+    let by_agent = |arguments: &[&str]| {
+        let mut command = agent.command(arguments);
+        command.env("OFFSHOOT_AGENT", "helper").output().unwrap()
+    };
+    let script = "cat ~/.claude/.credentials.json; true";
+    let itself = document_of(&by_agent(&["exec", "--json", "--", "claude", script]));
+    assert_eq!(itself["result"]["stdout"], "");
+    assert_eq!(itself["result"]["preset"], Value::Null);
+    let asked = by_agent(&["exec", "--preset", "claude", "--", "sh", "-c", script]);
+    let said = String::from_utf8(asked.stderr).unwrap();
+    assert!(
+        !asked.status.success() && said.contains("an agent cannot ask for preset claude"),
+        "{said}"
+    );
+    // A file of the project can be called as anybody likes.
+    fs::copy(agent.place.path().join("bin/claude"), agent.place.project().join("claude")).unwrap();
+    let own = agent.command(&["exec", "--json", "--", "./claude", script]).output().unwrap();
+    assert_eq!(document_of(&own)["result"]["stdout"], "");
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn the_user_writes_presets_and_a_project_does_not() {
+    let agent = Agent::new(None);
+    agent.install("my-agent");
+    let text = "summary = \"Mine\"\nprograms = [\"my-agent\"]\n[env]\nset = { MINE = \"yes\" }\n";
+    agent.place.write("presets/mine.toml", text);
+    agent.place.write(".offshoot/presets/mine.toml", text);
+    let said = |agent: &Agent| {
+        let arguments = ["exec", "--json", "--", "my-agent", "echo $MINE"];
+        document_of(&agent.command(&arguments).output().unwrap())["result"]["stdout"].clone()
+    };
+    assert_eq!(said(&agent), "\n");
+    agent.host(".config/offshoot/presets/mine.toml", text);
+    assert_eq!(said(&agent), "yes\n");
+    agent.host(".config/offshoot/presets/mine.toml", "summary = \"Mine\"\nhome = 1\n");
+    let refused = agent.command(&["exec", "--preset", "mine", "--", "true"]).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("presets/mine.toml: line 2: "), "{said}");
+    let checked = agent.command(&["presets", "check"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(1));
+}
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn one_line_says_the_preset() {
+    let agent = Agent::new(None);
+    let ran = agent.command(&["run", "claude", "true"]).output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(said.contains("preset claude: it reaches api.anthropic.com"), "{said}");
+    assert!(!said.contains("logged in"), "{said}");
+    fs::remove_file(agent.place.path().join(super::LOGIN)).unwrap();
+    let ran = agent.command(&["run", "claude", "true"]).output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(said.contains("Claude Code does not seem to be logged in"), "{said}");
+    let lost =
+        agent.command(&["run", "--preset", "codex", "--", "true", "--worktree"]).output().unwrap();
+    let said = String::from_utf8(lost.stderr).unwrap();
+    assert!(said.contains("--worktree loses work here"), "{said}");
+}
