@@ -15,7 +15,7 @@ const HIDDEN: &[&[&str]] = &[&["snapshot"]];
 
 /// Commands whose output is for shells or differs from machine to machine: other tests look at it.
 const NOT_IN_SNAPSHOTS: &[&str] =
-    &["completions", "doctor", "man", "presets check", "sandbox show"];
+    &["acp", "completions", "doctor", "man", "mcp", "presets check", "sandbox show"];
 
 /// All commands that have no commands below them, with their help.
 fn leaves(place: &Place) -> Vec<(String, String)> {

@@ -187,6 +187,8 @@ fn every_key_reaches_its_field() {
         .flag("cache.enabled=false")
         .flag("cache.skip=npm")
         .flag("cache.max_size=1MiB")
+        .flag("agents.credentials=none")
+        .flag("agents.max_cache=1MiB")
         .flag("policy.rego_timeout=5s")
         .flag("approvals.expire=7d")
         .flag("approvals.fallback=approve")
@@ -222,6 +224,7 @@ fn every_key_reaches_its_field() {
             "max_disk": 3 << 20
         },
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
+        "agents": {"credentials": "none", "max_cache": 1 << 20},
         "policy": {"rego_timeout": "5s"},
         "approvals": {
             "expire": "168h", "fallback": "approve", "approvers": "alex,sam", "notify": "true",
@@ -415,6 +418,8 @@ exec.max_disk = \"0B\"             # default; a project may only lower it
 cache.enabled = true             # default; a project may only turn it off
 cache.skip = \"\"                  # default; a project may only add to it
 cache.max_size = \"10GiB\"         # default; a project may only lower it
+agents.credentials = \"sync\"      # default; a project may only turn it off
+agents.max_cache = \"2GiB\"        # default; a project may only lower it
 policy.rego_timeout = \"100ms\"    # default; a project may only lower it
 approvals.expire = \"24h\"         # default; only you set it
 approvals.fallback = \"deny\"      # default; only you set it

@@ -28,8 +28,8 @@ const LENGTH: PolicyLengthConfig = PolicyLengthConfig {
     max_lines: NonZeroUsize::new(2_000).expect("not zero"),
 };
 
-/// How long it may take to read a policy.
-const LOADING: Duration = Duration::from_secs(5);
+/// How long it may take to read a policy. A program that is not optimised takes more than ten times as long.
+const LOADING: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 5 });
 
 /// A policy that was read and prepared.
 #[derive(Debug)]

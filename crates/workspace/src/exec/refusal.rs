@@ -150,14 +150,9 @@ fn unkept(verdict: &Verdict, why: &str) -> ErrorBody {
 fn futility(verdict: &Verdict) -> Option<Futile> {
     let stopped = verdict.parts.iter().filter(|part| !part.decision.runs());
     let futile: Option<Vec<Futile>> = stopped
-        .map(|part| Futile::of(&part.judged).filter(|_| is_general(&part.rule, verdict)))
+        .map(|part| Futile::of(&part.judged).filter(|why| why.holds(&part.rule, verdict)))
         .collect();
     futile.and_then(|all| all.into_iter().max())
-}
-
-/// Whether it was stopped by what holds for all commands of its kind, and not by a rule that somebody wrote for it.
-fn is_general(rule: &RuleInfo, verdict: &Verdict) -> bool {
-    rule.layer == PolicyLayer::BuiltIn || (rule.is_default && verdict.is_confined())
 }
 
 /// Why a command is of no use, whatever rules say; the worse comes last.
@@ -175,6 +170,13 @@ impl Futile {
             true => Some(Self::Fails),
             false => judged.only_writes_outside().then_some(Self::NotKept),
         }
+    }
+
+    /// Whether a person who asked to be asked would decide about nothing. What is built in stops only what is of no use; a default of
+    /// somebody's stops what is useful as well, and what gains rights is not, in a workspace.
+    fn holds(self, rule: &RuleInfo, verdict: &Verdict) -> bool {
+        let default = rule.is_default && verdict.is_confined();
+        rule.layer == PolicyLayer::BuiltIn || (default && self == Self::Fails)
     }
 
     fn advice(self) -> &'static str {

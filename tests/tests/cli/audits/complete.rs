@@ -109,11 +109,13 @@ const CHANGES: &[Change] = &[
 
 /// Those of which it takes more than a command to see that: see the tests below; `approvals` has tests of its own.
 const ELSEWHERE: &[&str] = &[
+    "acp",
     "approvals approve",
     "approvals deny",
     "cache clear",
     "init",
     "kill",
+    "mcp",
     "recover drop",
     "recover keep",
     "resolve",
