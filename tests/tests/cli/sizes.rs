@@ -6,9 +6,9 @@ use offshoot_tests::product::Place;
 
 const MIB: f64 = 1048576.0;
 /// More than any command needs that holds nothing whole.
-const LITTLE: f64 = 56.0 * MIB;
+const LITTLE: f64 = 80.0 * MIB;
 /// A file or an output that does not fit in that.
-const LONG: usize = 64 << 20;
+const LONG: usize = 96 << 20;
 
 /// The most memory that a command had, which must succeed.
 fn memory(place: &Place, arguments: &[&str]) -> f64 {
