@@ -55,7 +55,7 @@ impl Offshoot {
         self.registry().has(name).map_err(|error| self.registry_error(error))
     }
 
-    /// Deletes a vault with all its history. That cannot be undone; the folder stays as it is.
+    /// Deletes a vault with all its history and its audit log. That cannot be undone; the folder stays as it is. An agent is refused.
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
@@ -64,6 +64,7 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn delete_vault(&self, name: &str) -> Result<()> {
+        self.actor().require_person("delete a vault with its audit log")?;
         let told = |event: &CommitEvent| self.tell_event(event);
         let options = self.commit_options(&told);
         let deleted = delete_vault(self.registry(), name, self.actor(), &options);

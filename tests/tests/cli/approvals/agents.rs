@@ -126,6 +126,7 @@ fn an_agent_changes_no_guards() {
         (&["policy", "init"], 122),
         (&["audit", "rotate"], 122),
         (&["audit", "prune", "--before", "0s", "--yes"], 122),
+        (&["vault", "delete", "project", "--yes"], 122),
     ] {
         let said = refused(&place, way, code);
         assert!(said.contains("agent robot cannot") && said.contains("a person can"), "{said}");
