@@ -14,8 +14,9 @@ use crate::editor::{required_id, respond, session_id, with_session};
 use crate::fault::{fault, not_offered, of_engine, refused};
 use crate::link::Link;
 use crate::session::Session;
+use crate::settings::{AcpSettings, Log};
 use crate::start::{self, Place};
-use crate::{AgentSettings, Log, commands, name};
+use crate::{commands, name};
 
 /// Where an agent says that it forks sessions.
 const FORK: &str = "/agentCapabilities/sessionCapabilities/fork";
@@ -23,7 +24,7 @@ const FORK: &str = "/agentCapabilities/sessionCapabilities/fork";
 /// Everything that is known about an editor.
 pub(crate) struct Hub {
     pub(crate) engine: Offshoot,
-    pub(crate) settings: AgentSettings,
+    pub(crate) settings: AcpSettings,
     pub(crate) log: Log,
     editor: OnceLock<ConnectionTo<Client>>,
     state: Mutex<State>,
@@ -46,7 +47,7 @@ struct State {
 }
 
 impl Hub {
-    pub(crate) fn new(engine: Offshoot, settings: AgentSettings, log: Log) -> Self {
+    pub(crate) fn new(engine: Offshoot, settings: AcpSettings, log: Log) -> Self {
         Self { engine, settings, log, editor: OnceLock::new(), state: Mutex::default() }
     }
 

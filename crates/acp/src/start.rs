@@ -21,7 +21,8 @@ use crate::fault::{fault, of_engine};
 use crate::hub::Hub;
 use crate::lines::{self, Pieces};
 use crate::link::{Ending, Link, receive};
-use crate::{AgentSettings, name};
+use crate::name;
+use crate::settings::AcpSettings;
 
 /// Where a process is wanted.
 pub(crate) enum Place {
@@ -77,7 +78,7 @@ fn run(hub: &Hub, place: &Place) -> offshoot_engine::Result<Started> {
 }
 
 /// The command of the agent, which goes on as long as its session does.
-fn command(settings: &AgentSettings, below: Option<PathBuf>) -> Command {
+fn command(settings: &AcpSettings, below: Option<PathBuf>) -> Command {
     let mut command = Command::of(CommandLine::Argv(settings.command.clone()))
         .time(ExecutionTimeout::None)
         .record(false)
@@ -99,7 +100,7 @@ fn command(settings: &AgentSettings, below: Option<PathBuf>) -> Command {
 
 /// The workspace to run in, and whether it is new.
 fn workspace(
-    settings: &AgentSettings,
+    settings: &AcpSettings,
     project: &Project,
     place: &Place,
 ) -> offshoot_engine::Result<(Workspace, bool)> {
@@ -144,7 +145,7 @@ pub(crate) fn numbered(
 
 /// Fails where policy does not let the agent start. Nobody can be asked before there is a session.
 fn may_run(
-    settings: &AgentSettings,
+    settings: &AcpSettings,
     project: &Project,
     folder: &Path,
 ) -> offshoot_engine::Result<()> {
@@ -168,7 +169,7 @@ fn may_run(
 
 /// The rules that hold in a project, and what policy is told about what runs there.
 pub(crate) fn surroundings(
-    settings: &AgentSettings,
+    settings: &AcpSettings,
     project: &Project,
     folder: &Path,
 ) -> offshoot_engine::Result<(Rules, Context)> {

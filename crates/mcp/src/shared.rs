@@ -14,6 +14,9 @@ use crate::session::Session;
 /// So long a person has time to answer a question in the client.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
+/// What somebody waits for, and since when.
+type Waiting = (Instant, Box<dyn Any + Send>);
+
 /// What all sessions of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -25,7 +28,7 @@ pub(crate) struct Shared {
     /// Names of workspaces that a session of this process has or is about to fork.
     taken: Mutex<BTreeSet<String>>,
     /// What waits for the answer of a person, by the word that names it.
-    waiting: Mutex<BTreeMap<String, (Instant, Box<dyn Any + Send>)>>,
+    waiting: Mutex<BTreeMap<String, Waiting>>,
 }
 
 impl Shared {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use offshoot_acp::{AgentSettings, serve};
+use offshoot_acp::{AcpSettings, serve};
 use offshoot_engine::Offshoot;
 
 use super::exec::options::{Net, NetParser, net, shown, variable};
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &AcpArgs, context: &Context) -> Result<()> {
         return Err(CliError::usage("acp takes the vault of the folder that the editor opens")
             .hint("leave out --vault and OFFSHOOT_VAULT"));
     }
-    let settings = AgentSettings {
+    let settings = AcpSettings {
         command: args.agent.clone(),
         workspace: context.workspace_name().map(str::to_owned),
         network: net(&args.net)?,
