@@ -265,14 +265,16 @@ mod tests {
             let fit = PresetFit { preset: &codex, terminal, trusted };
             fit.line(&CommandLine::Argv(words)).display()
         };
+        let open = "-c sandbox_mode=danger-full-access";
         let quiet = "-c features.daemon_auto_start=false";
-        assert_eq!(line("codex exec hi", false, false), "codex exec hi");
-        assert_eq!(line("codex hi", true, false), format!("codex {quiet} hi"));
-        assert_eq!(line(&format!("codex {quiet}"), true, false), format!("codex {quiet}"));
+        assert_eq!(line("codex exec hi", false, false), format!("codex {open} exec hi"));
+        assert_eq!(line("codex hi", true, false), format!("codex {open} {quiet} hi"));
+        let both = format!("codex {open} {quiet}");
+        assert_eq!(line(&both, true, false), both);
         let trusted = "--dangerously-bypass-approvals-and-sandbox";
         assert_eq!(
             line("npx -y @openai/codex@1 hi", false, true),
-            format!("npx -y @openai/codex@1 {trusted} hi")
+            format!("npx -y @openai/codex@1 {open} {trusted} hi")
         );
     }
 }
