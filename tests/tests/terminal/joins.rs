@@ -356,8 +356,9 @@ fn who_joins_with_too_long_a_command_is_told() {
     let place = place();
     let mut one = first(&place);
     for (length, code) in [(40_000, 0), (70_000, 125)] {
-        let text = format!("true {}", "x".repeat(length));
-        let mut other = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", &text]);
+        let long = format!("LONG={}", "x".repeat(length));
+        let mut other =
+            Console::run(&place, &["run", "-w", "fix", "-e", &long, "--", "sh", "-c", "true"]);
         assert_eq!(other.end().code(), Some(code), "{}", other.screen());
         let told = "the command line and its variables take more than 64 KiB";
         assert_eq!(other.screen().contains(told), code != 0, "{}", other.screen());
