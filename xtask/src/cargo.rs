@@ -23,6 +23,14 @@ pub(crate) fn command<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Comma
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
+    // Build scripts look at what `cargo run` says of the package of the tasks, and would have everything compiled again.
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_")
+        }) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
