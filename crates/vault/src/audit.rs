@@ -4,6 +4,7 @@ pub(crate) mod key;
 pub(crate) mod lines;
 pub(crate) mod log;
 pub(crate) mod prune;
+pub(crate) mod records;
 pub(crate) mod signing;
 pub(crate) mod state;
 pub(crate) mod verify;

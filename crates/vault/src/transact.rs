@@ -16,6 +16,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::audit::key::AuditKey;
+use crate::audit::records::Records;
 use crate::audit::signing::Signing;
 use crate::audit::{AUDIT_KEY, SignedHead, audit_chain};
 use crate::error::{Result, VaultError};
@@ -100,6 +101,8 @@ pub struct Transaction<'a, 'b> {
     unlogged: Vec<RefChange>,
     /// The commands that this transaction records.
     execs: Vec<ExecRow>,
+    /// What the event covers beside refs.
+    records: Records,
     /// The snapshots that it makes.
     made: HashSet<Id>,
     details: BTreeMap<String, Box<RawValue>>,
@@ -119,6 +122,9 @@ struct AuditEvent<'a> {
     /// The states of files that the refs name, so that the chain covers what was in them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     roots: BTreeMap<Id, String>,
+    /// Hashes of records that are kept elsewhere, so that the chain covers those too.
+    #[serde(skip_serializing_if = "Records::is_empty")]
+    records: Records,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     details: BTreeMap<String, Box<RawValue>>,
 }
@@ -148,6 +154,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             always: recorded == Recorded::Event,
             unlogged: Vec::new(),
             execs: Vec::new(),
+            records: Records::default(),
             made: HashSet::new(),
             details: BTreeMap::new(),
         }
@@ -256,6 +263,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
         for (stream, bytes) in [(STDOUT, stdout), (STDERR, stderr)] {
             if !bytes.is_empty() {
                 self.writer.add_exec_output(&exec.id, stream, bytes)?;
+                self.records.output(&exec.id, stream, bytes);
             }
         }
         self.execs.push(exec.row(None));
@@ -466,7 +474,9 @@ impl<'a, 'b> Transaction<'a, 'b> {
             .collect();
         let operation = Some(self.operation).filter(|_| !changes.is_empty() || self.always);
         for exec in self.execs {
-            self.writer.add_exec(&ExecRow { operation, ..exec })?;
+            let exec = ExecRow { operation, ..exec };
+            self.writer.add_exec(&exec)?;
+            self.records.exec(&exec);
         }
         if operation.is_none() {
             return Ok(None);
@@ -475,6 +485,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.writer.change_refs(&changes)?;
         verify::verify(self.writer, &self.unlogged, &self.made)?;
         self.writer.change_refs(&self.unlogged)?;
+        self.unlogged.iter().for_each(|change| self.records.approval(change));
         // What moves a ref can be undone, whoever recorded it.
         if self.recorded == Recorded::Operation || !changes.is_empty() {
             self.writer.add_operation(&NewOperation {
@@ -508,6 +519,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             summary: &self.summary,
             changes: &changes,
             roots: roots(self.writer, &changes)?,
+            records: self.records,
             details: std::mem::take(&mut self.details),
         });
         let chain = |before: &_| audit_chain(before, event.as_bytes());

@@ -50,6 +50,7 @@ mod overlay;
 mod placed;
 #[path = "vault/read_only.rs"]
 mod read_only;
+mod records;
 #[path = "vault/reimport.rs"]
 mod reimport;
 #[path = "vault/repair.rs"]

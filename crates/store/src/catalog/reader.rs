@@ -7,7 +7,8 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::rows::{
-    AuditRow, AuditUntil, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow,
+    AuditRow, AuditSeen, AuditUntil, LayerRow, NewOperation, OperationRow, RefKey, RefRow,
+    SnapshotRow,
 };
 use super::schema::{HAS_DATA_LAYERS, HAS_SUMS};
 use super::sums;
@@ -161,21 +162,27 @@ impl<'a> Reader<'a> {
         self.rows(&AUDIT, which, params![before, limit], audit_row)
     }
 
-    /// Shows the number, text and chain of all audit events, oldest first, until somebody has seen enough. Rows are not compared with
-    /// their hashes: the chain says more.
+    /// Shows all audit events, oldest first, until somebody has seen enough.
     pub fn each_audit_event(
         &self,
-        mut see: impl FnMut(u64, &str, &Hash) -> bool,
+        mut see: impl FnMut(&AuditSeen<'_>) -> bool,
     ) -> Result<(), StoreError> {
         let error = || sqlite_error(self.path);
-        let sql = "SELECT seq, event, chain FROM audit ORDER BY seq";
-        let mut statement = self.connection.prepare_cached(sql).map_err(error())?;
+        let has_sums = self.has_sums()?;
+        let sql = format!("{} ORDER BY seq", self.select(&AUDIT, false)?);
+        let mut statement = self.connection.prepare_cached(&sql).map_err(error())?;
         let mut rows = statement.query([]).map_err(error())?;
         while let Some(row) = rows.next().map_err(error())? {
+            let is_intact = !has_sums || sums::verify(&AUDIT, row, self.path).is_ok();
             let mut seen = || -> rusqlite::Result<bool> {
-                let (seq, chain): (u64, Hash) = (row.get(0)?, row.get(2)?);
-                let event = row.get_ref(1)?.as_str()?;
-                Ok(see(seq, event, &chain))
+                Ok(see(&AuditSeen {
+                    seq: row.get(0)?,
+                    time_ms: row.get(1)?,
+                    operation: row.get(2)?,
+                    event: row.get_ref(3)?.as_str()?,
+                    chain: row.get(4)?,
+                    is_intact,
+                }))
             };
             if !seen().map_err(error())? {
                 break;

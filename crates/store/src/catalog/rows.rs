@@ -114,6 +114,23 @@ pub struct AuditRow {
     pub chain: Hash,
 }
 
+/// An audit event as it lies in the catalog, whether or not it is what was recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditSeen<'a> {
+    /// Its place in the chain.
+    pub seq: u64,
+    /// When, says the row.
+    pub time_ms: u64,
+    /// The operation that the row says it belongs to.
+    pub operation: Id,
+    /// What happened, as JSON.
+    pub event: &'a str,
+    /// The hash over everything up to and with this event.
+    pub chain: Hash,
+    /// Whether the row is what its own hash says.
+    pub is_intact: bool,
+}
+
 /// The end of a part of the audit log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditUntil {
@@ -181,7 +198,7 @@ impl StackRow {
 }
 
 /// What a command did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExecRow {
     /// Its id.
     pub id: Id,

@@ -7,14 +7,21 @@ use offshoot_tree::RootId;
 use serde::Deserialize;
 
 use super::log::pruned;
+use super::records::{self, Records};
 use crate::error::Result;
 use crate::refs::{CHECKPOINT, HEAD, WORKSPACE, snapshots_of};
 use crate::vault::Vault;
 
+/// What an event with records has in its text.
+const RECORDS: &str = "\"records\":{";
+
 /// What is read of an event.
 #[derive(Deserialize)]
 struct Event {
+    time_ms: u64,
     changes: Vec<RefChange>,
+    #[serde(default)]
+    records: Records,
     #[serde(default)]
     roots: BTreeMap<Id, String>,
 }
@@ -27,7 +34,7 @@ struct Said {
 }
 
 impl Vault {
-    /// What the main line, the workspaces and the checkpoints of the catalog are, and the log does not say that they are. Whether the log
+    /// What the main line, workspaces, checkpoints, approvals and records of commands in the catalog are, and the log does not say that they are. Whether the log
     /// is what was recorded is another question ([`verify_audit`](Self::verify_audit)).
     pub fn audit_differences(&self) -> Result<Vec<String>> {
         self.read(differences)
@@ -36,11 +43,17 @@ impl Vault {
 
 fn differences(reader: &Reader<'_>) -> Result<Vec<String>> {
     let mut said: BTreeMap<RefKey, Said> = BTreeMap::new();
-    reader.each_audit_event(|_, event, _| {
-        // Most of a log is about commands that changed no ref.
-        if event.contains("\"changes\":[{")
-            && let Ok(Event { changes, roots }) = serde_json::from_str(event)
+    let (mut recorded, mut since_ms) = (BTreeMap::new(), None);
+    reader.each_audit_event(|seen| {
+        let event = seen.event;
+        // Most of a log is about commands that start, and changes neither a ref nor a record.
+        if (event.contains("\"changes\":[{") || event.contains(RECORDS))
+            && let Ok(Event { time_ms, changes, records, roots }) = serde_json::from_str(event)
         {
+            if !records.is_empty() {
+                since_ms.get_or_insert(time_ms);
+            }
+            recorded.extend(records.0);
             for change in changes.into_iter().filter(|change| is_compared(&change.key)) {
                 let RefChange { key, before, after } = change;
                 let name = after.as_ref().or(before.as_ref()).and_then(|row| row.name.clone());
@@ -53,6 +66,9 @@ fn differences(reader: &Reader<'_>) -> Result<Vec<String>> {
         true
     })?;
     let mut found = Vec::new();
+    for (name, said) in &recorded {
+        found.extend(records::difference(reader, name, said.as_deref())?);
+    }
     for (key, said) in &said {
         let row = reader.get_ref(key)?;
         let what = label(key, said.name.as_deref());
@@ -76,6 +92,13 @@ fn differences(reader: &Reader<'_>) -> Result<Vec<String>> {
     }
     // What happened before events were removed cannot be compared.
     if pruned(reader)?.is_none() {
+        for (name, id) in records::present(reader)? {
+            // Events of an older program say nothing about records.
+            let is_covered = since_ms.is_some_and(|since_ms| id.time_ms() >= since_ms);
+            if is_covered && !recorded.contains_key(&name) {
+                found.push(format!("{} is there, and no event says so", records::label(&name)));
+            }
+        }
         for kind in [HEAD, WORKSPACE, CHECKPOINT] {
             let unsaid = reader.refs(kind)?.into_iter().filter(|(key, _)| !said.contains_key(key));
             found.extend(unsaid.map(|(key, row)| {
