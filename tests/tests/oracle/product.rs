@@ -99,7 +99,7 @@ impl Product for Real<'_> {
         // The programs of the oracle lie where no command looks by itself.
         let show: Vec<&str> = words.iter().copied().filter(|word| word.starts_with('/')).collect();
         let show: Vec<&str> = show.iter().flat_map(|path| ["--show", path]).collect();
-        let rest = [&["--timeout", "60s", "--"], words].concat();
+        let rest = [&["--timeout", "600s", "--"], words].concat();
         let result = self.json(&[&options[..], &show, &rest].concat())?;
         let answer = envelope::answer(&result)?;
         let exec = result["exec"].as_str().ok_or("no id")?;

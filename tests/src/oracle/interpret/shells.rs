@@ -6,7 +6,7 @@ use super::{Outcome, Run};
 use crate::oracle::tree::os;
 
 /// No fragment takes so many seconds unless it waits for what never comes.
-const PATIENCE: &str = "20";
+const PATIENCE: &str = "120";
 
 pub(super) fn step(run: &mut Run, verb: &[u8], words: &[&[u8]]) -> Result<(), Outcome> {
     match (verb, words) {
