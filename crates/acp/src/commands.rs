@@ -7,9 +7,9 @@ use agent_client_protocol::v1::Responder;
 use serde_json::{Value, json};
 use tokio::task::{spawn_blocking, spawn_local};
 
-use crate::editor::respond;
 use crate::fault::{fault, of_engine};
 use crate::hub::Hub;
+use crate::message::respond;
 use crate::session::Session;
 
 const SAVE: &str = "offshoot-save";

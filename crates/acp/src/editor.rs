@@ -8,9 +8,10 @@ use agent_client_protocol::{Agent, Client, Error, Lines, UntypedMessage};
 use serde_json::Value;
 use tokio::task::spawn_local;
 
-use crate::fault::{fault, refused};
+use crate::fault::fault;
 use crate::hub::Hub;
 use crate::lines;
+use crate::message::respond;
 
 /// Answers the editor until its end is closed.
 pub(crate) async fn serve(
@@ -96,27 +97,4 @@ fn pass(hub: &Arc<Hub>, method: &str, params: Value, responder: Responder) -> Re
             Ok(())
         },
     )
-}
-
-/// Answers; an editor that is gone needs none.
-pub(crate) fn respond(responder: Responder, result: Result<Value, Error>) {
-    let _gone = responder.respond_with_result(result).is_err();
-}
-
-/// The session that a message is about.
-pub(crate) fn session_id(params: &Value) -> Option<&str> {
-    params.get("sessionId").and_then(Value::as_str)
-}
-
-/// The same, where there has to be one.
-pub(crate) fn required_id(params: &Value) -> Result<String, Error> {
-    session_id(params).map(str::to_owned).ok_or_else(|| refused("sessionId is missing"))
-}
-
-/// The message with another session.
-pub(crate) fn with_session(mut params: Value, id: &str) -> Value {
-    if let Some(known) = params.get_mut("sessionId") {
-        *known = Value::from(id);
-    }
-    params
 }

@@ -8,9 +8,9 @@ use agent_client_protocol::v1::Responder;
 use serde_json::{Value, json};
 use tokio::task::{spawn_blocking, spawn_local};
 
-use crate::editor::respond;
 use crate::fault::{fault, of_engine, refused};
 use crate::link::Link;
+use crate::message::respond;
 
 /// Answers `fs/read_text_file`.
 pub(crate) fn read(link: &Arc<Link>, params: Value, responder: Responder) {

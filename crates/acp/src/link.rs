@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use agent_client_protocol::v1::{ConnectionTo, Dispatch, Responder};
+use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::{Agent, Error, UntypedMessage};
 use offshoot_engine::Workspace;
 use offshoot_engine::exec::Exec;
@@ -13,10 +13,8 @@ use offshoot_engine::id::Id;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::editor::{session_id, with_session};
-use crate::fault::{fault, not_offered};
-use crate::hub::Hub;
-use crate::{commands, files, permission, start};
+use crate::fault::fault;
+use crate::place;
 
 /// How long an agent may take to say what it can do.
 const START: Duration = Duration::from_secs(120);
@@ -135,7 +133,7 @@ impl Link {
     /// Makes a workspace of what the agent has written so far.
     pub(crate) fn fork(&self, name: &str) -> offshoot_engine::Result<Workspace> {
         let project = self.workspace.project();
-        start::numbered(name, |name| project.live_fork(&self.exec.id(), name))
+        place::numbered(name, |name| project.live_fork(&self.exec.id(), name))
     }
 
     /// Ends the process, and waits until what it did is recorded.
@@ -157,68 +155,5 @@ impl Link {
             self.workspace.clone().delete()?;
         }
         Ok(())
-    }
-}
-
-/// Answers an agent, or passes on what it says.
-pub(crate) fn receive(
-    hub: &Arc<Hub>,
-    link: Option<&Arc<Link>>,
-    dispatch: Dispatch,
-) -> Result<(), Error> {
-    match dispatch {
-        Dispatch::Request(message, responder) => {
-            let (method, params) = message.into_parts();
-            match link {
-                Some(link) => answer(hub, link, &method, params, responder),
-                None => responder.respond_with_error(fault("it is too early for that")),
-            }
-        }
-        Dispatch::Notification(message) => {
-            let (method, params) = message.into_parts();
-            if method.starts_with("$/") {
-                return Ok(());
-            }
-            let params = match link {
-                Some(link) => as_known(hub, link, params),
-                None => params,
-            };
-            hub.tell(&method, commands::added(params));
-            Ok(())
-        }
-        Dispatch::Response(result, router) => router.route_with_result(result),
-    }
-}
-
-fn answer(
-    hub: &Arc<Hub>,
-    link: &Arc<Link>,
-    method: &str,
-    params: Value,
-    responder: Responder,
-) -> Result<(), Error> {
-    match method {
-        "fs/read_text_file" => files::read(link, params, responder),
-        "fs/write_text_file" => files::write(link, params, responder),
-        "session/request_permission" => permission::ask(hub, link, params, responder),
-        _ if method.starts_with("terminal/") => {
-            return responder.respond_with_error(not_offered(
-                "there are no terminals of the editor here: run the command yourself, in the workspace",
-            ));
-        }
-        _ => {
-            let message = UntypedMessage::new(method, as_known(hub, link, params))?;
-            return hub.editor()?.send_request(message).forward_response_to(responder);
-        }
-    }
-    Ok(())
-}
-
-/// A message of the agent with the id that the editor knows its session by.
-pub(crate) fn as_known(hub: &Hub, link: &Arc<Link>, params: Value) -> Value {
-    let session = session_id(&params).and_then(|theirs| hub.session_of(link, theirs));
-    match session {
-        Some(session) => with_session(params, &session.ours),
-        None => params,
     }
 }

@@ -11,11 +11,11 @@ use offshoot_engine::policy::{PolicyDecision, judge};
 use serde_json::{Value, json};
 use tokio::task::{spawn_blocking, spawn_local};
 
-use crate::editor::respond;
 use crate::fault::{fault, of_engine};
 use crate::hub::Hub;
-use crate::link::{Link, as_known};
-use crate::start::surroundings;
+use crate::link::Link;
+use crate::message::respond;
+use crate::place::surroundings;
 
 /// What policy says about a tool call, where it names a command.
 struct Opinion {
@@ -50,7 +50,7 @@ async fn decide(
         by: by.to_owned(),
         reason: opinion.as_ref().map(|opinion| opinion.reason.clone()),
     };
-    let params = as_known(hub, link, params.clone());
+    let params = hub.as_known(link, params.clone());
     match opinion.as_ref().map(|opinion| opinion.decision) {
         Some(PolicyDecision::Deny) => {
             record(link, asked("deny", "policy")).await?;

@@ -7,9 +7,9 @@ use agent_client_protocol::{Error, UntypedMessage};
 use serde_json::{Value, json};
 use tokio::task::spawn_local;
 
-use crate::editor::{respond, session_id, with_session};
 use crate::fault::{fault, refused};
 use crate::hub::{Hub, unknown};
+use crate::message::{respond, session_id, with_session};
 use crate::{changes, commands};
 
 impl Hub {

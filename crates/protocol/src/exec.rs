@@ -2,6 +2,7 @@
 
 mod confined;
 mod listed;
+mod part;
 
 use offshoot_vocabulary::{
     CheckpointMode, DriverName, Durability, ExecState, Network, RerunReason, ResourceLimit,
@@ -20,6 +21,8 @@ use crate::text::Text;
 
 pub use confined::*;
 pub use listed::*;
+pub use part::TruncatedDoc;
+use part::is_zero;
 
 /// The schemas of what is here.
 pub(crate) const SCHEMAS: &[Schema] = &[
@@ -287,10 +290,6 @@ impl ExecResultDoc {
     }
 }
 
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 /// The first of two runs of a command. It changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RerunDoc {
@@ -304,15 +303,6 @@ pub struct RerunDoc {
     pub signal: Option<i32>,
     /// How long the first took.
     pub duration_ms: u64,
-}
-
-/// Output that is not kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TruncatedDoc {
-    /// Bytes of standard output that are missing at the end.
-    pub stdout_bytes: u64,
-    /// Bytes of standard error that are missing at the end.
-    pub stderr_bytes: u64,
 }
 
 /// An event of a running exec; with `--stream` one a line, and the envelope as the last.

@@ -8,10 +8,6 @@ use crate::listing::Listing;
 /// So many files may import one another.
 const MOST: usize = 3;
 
-/// Circles that are larger and still to be taken apart: where they lie, and how large they may be until then.
-const TO_DIVIDE: &[(&str, usize)] =
-    &[("crates/acp/src/", 9), ("crates/protocol/src/", 4), ("crates/vault/src/layer/", 7)];
-
 /// So many files of a circle are named.
 const NAMED: usize = 8;
 
@@ -24,13 +20,8 @@ pub(crate) fn check(listing: &Listing) -> Vec<String> {
         .collect();
     let all =
         sources.iter().flat_map(|name| circles(&imports(listing, &format!("crates/{name}/src"))));
-    let large = all.filter(|circle| circle.len() > allowed(circle));
+    let large = all.filter(|circle| circle.len() > MOST);
     large.map(|circle| problem(&circle)).collect()
-}
-
-fn allowed(circle: &BTreeSet<String>) -> usize {
-    let lies = |place: &str| circle.iter().all(|file| file.starts_with(place));
-    TO_DIVIDE.iter().find(|(place, _)| lies(place)).map_or(MOST, |(_, most)| *most)
 }
 
 fn problem(circle: &BTreeSet<String>) -> String {

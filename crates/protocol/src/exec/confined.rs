@@ -4,7 +4,7 @@ use offshoot_vocabulary::{Confinement, HomeView, Network, PresetOrigin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::is_zero;
+use super::part::is_zero;
 use crate::text::Text;
 
 /// What confined a command.

@@ -4,7 +4,7 @@ use offshoot_vocabulary::ExecState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::TruncatedDoc;
+use super::part::TruncatedDoc;
 use crate::document::Kind;
 use crate::history::ActorDoc;
 use crate::text::Text;

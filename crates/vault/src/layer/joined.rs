@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use offshoot_store::Id;
 
 use super::note::ExecNote;
-use super::running::RunningExec;
 use crate::error::{Result, io_error};
 use crate::refs::to_json;
 
@@ -40,24 +39,16 @@ impl Drop for JoinNote {
     }
 }
 
-impl RunningExec {
-    /// Where others can join it, if it was started so that they can.
-    pub fn door(&self) -> Option<PathBuf> {
-        let door = door(&self.place);
-        (self.note.joined.is_none() && door.exists()).then_some(door)
-    }
+/// Notes that a command joins the one whose layer lies in a directory.
+pub(super) fn note(place: &Path, note: &ExecNote) -> Result<JoinNote> {
+    let folder = place.join(JOINED);
+    fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+    let path = folder.join(note.exec.to_string());
+    fs::write(&path, to_json(note)).map_err(io_error("write", &path))?;
+    Ok(JoinNote { path })
+}
 
-    /// Notes that a command joins this one, as a process of this user does; what else is known is as here.
-    pub fn note_joined(&self, note: &ExecNote) -> Result<JoinNote> {
-        let folder = self.place.join(JOINED);
-        fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-        let path = folder.join(note.exec.to_string());
-        fs::write(&path, to_json(note)).map_err(io_error("write", &path))?;
-        Ok(JoinNote { path })
-    }
-
-    /// Where nothing is kept of what one who joined prints.
-    pub(super) fn joined_output(&self, exec: &Id) -> PathBuf {
-        self.place.join(JOINED).join(format!("{exec}.output"))
-    }
+/// Where nothing is kept of what one who joined prints.
+pub(super) fn output(place: &Path, exec: &Id) -> PathBuf {
+    place.join(JOINED).join(format!("{exec}.output"))
 }

@@ -7,7 +7,7 @@ use offshoot_store::Id;
 use offshoot_store::file_lock::{LockKind, try_lock, unlock};
 
 use super::access::Access;
-use super::joined;
+use super::joined::{self, JoinNote};
 use super::leftover::{LeftoverShape, Preview, preview_unsealed};
 use super::note::{ExecNote, OUTPUT, UpperOwner};
 use crate::error::{Result, io_error};
@@ -45,6 +45,17 @@ impl RunningExec {
         notes.collect()
     }
 
+    /// Where others can join it, if it was started so that they can.
+    pub fn door(&self) -> Option<PathBuf> {
+        let door = joined::door(&self.place);
+        (self.note.joined.is_none() && door.exists()).then_some(door)
+    }
+
+    /// Notes that a command joins this one, as a process of this user does; what else is known is as here.
+    pub fn note_joined(&self, note: &ExecNote) -> Result<JoinNote> {
+        joined::note(&self.place, note)
+    }
+
     /// Whether it is over, and what it did recorded, or lost with whoever ran it.
     pub fn is_over(&self) -> bool {
         if self.note.joined.is_some() {
@@ -75,7 +86,7 @@ impl RunningExec {
     /// Where what it prints is kept meanwhile; the file is there once it has printed something.
     pub fn output_file(&self) -> PathBuf {
         match self.note.joined {
-            Some(_) => self.joined_output(&self.note.exec),
+            Some(_) => joined::output(&self.place, &self.note.exec),
             None => self.place.join(OUTPUT),
         }
     }
