@@ -50,6 +50,7 @@ mod overlay;
 mod placed;
 #[path = "vault/read_only.rs"]
 mod read_only;
+#[path = "vault/records.rs"]
 mod records;
 #[path = "vault/reimport.rs"]
 mod reimport;

@@ -266,3 +266,25 @@ fn the_log_knows_where_workspaces_stand() {
         "{told}"
     );
 }
+
+/// An approval that was decided, or waits, does not vanish from the vault unseen.
+#[needs("python3")]
+#[test]
+fn the_log_knows_which_approvals_there_are() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let granted = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    place.ok(["approvals", "approve", &granted]);
+    let waits = asked(&place, &["-w", "fix"], &["rm", "b"]);
+    place.ok(["audit", "rotate"]);
+    let verified = |code| {
+        let output = place.run(["audit", "verify", "--json"]);
+        answered(&output, code)["result"]["differences"].to_string()
+    };
+    assert_eq!(verified(0), "null");
+    for id in [granted, waits] {
+        rows(&place, &format!("DELETE FROM refs WHERE kind = 'approval' AND id = '{id}'"), &[]);
+        let told = verified(5);
+        assert!(told.contains(&format!("approval {id} is gone, and no event says so")), "{told}");
+    }
+}
