@@ -26,10 +26,11 @@ mkdir -p "$work/bin" "$work/home/.codex" "$work/home/.config/opencode"
 ln -s "$program" "$work/bin/offshoot"
 PATH="$work/bin:$agents:$PATH"
 HOME="$work/home"
-export PATH HOME OFFSHOOT_HOME="$work/vaults" OFFSHOOT_COMPACT__AUTO=false OFFSHOOT_GC__AUTO=false
+export PATH HOME OFFSHOOT_COMPACT__AUTO=false OFFSHOOT_GC__AUTO=false
 export IS_SANDBOX=1 ANTHROPIC_API_KEY=key ANTHROPIC_BASE_URL="http://127.0.0.1:$port" OPENAI_API_KEY=key
 export DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 OPENCODE_DISABLE_AUTOUPDATE=1
-unset CLAUDE_CONFIG_DIR CODEX_HOME XDG_CONFIG_HOME
+# Codex gives servers few variables: vaults are at their usual place.
+unset CLAUDE_CONFIG_DIR CODEX_HOME XDG_CONFIG_HOME XDG_DATA_HOME OFFSHOOT_HOME
 
 # Settings that the agents need for this model, in odd layouts.
 printf '{ "numStartups": 3,\n     "mcpServers": {} }' > "$HOME/.claude.json"
@@ -45,9 +46,11 @@ base_url = "http://127.0.0.1:$port/v1"
 wire_api = "responses"
 env_key = "OPENAI_API_KEY"
 END
+schema='$schema'
 cat > "$HOME/.config/opencode/opencode.json" <<END
 {
-    // mine
+    // mine; opencode adds the next line itself where it is missing
+    "$schema": "https://opencode.ai/config.json",
     "provider": {"here": {"npm": "@ai-sdk/openai-compatible", "name": "here",
         "options": {"baseURL": "http://127.0.0.1:$port/v1", "apiKey": "key"},
         "models": {"scripted": {"name": "scripted", "tool_call": true}}}},

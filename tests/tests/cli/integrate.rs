@@ -221,7 +221,7 @@ fn a_file_that_cannot_be_read_keeps_everything_as_it_was() {
     }
     let place = Place::new();
     symlink("nowhere", place.path().join(".claude.json")).unwrap();
-    place.json_error(&["integrate", "claude", "--no-hook", "--yes"], 5);
+    place.json_error(&["integrate", "claude", "--no-hook", "--yes"], 6);
     assert!(!place.path().join("nowhere").exists());
 }
 

@@ -43,12 +43,13 @@ pub(super) fn parts(
 ) -> Result<Vec<Part>> {
     let base = base(agent, scope, context)?;
     let program = program(scope, context);
-    let server = json!({"command": program, "args": ["mcp"]});
+    // By the alphabet: whether the order is kept depends on what else is compiled with the program.
+    let server = json!({"args": ["mcp"], "command": program});
     let is_user = scope == IntegrationScope::User;
     let hook_command = format!("{} hook {agent}", quoted(&program));
-    let hook = json!({"type": "command", "command": hook_command, "timeout": HOOK_TIMEOUT});
+    let hook = json!({"command": hook_command, "timeout": HOOK_TIMEOUT, "type": "command"});
     let hook_entry = |matcher: &str| {
-        let value = json!({"matcher": matcher, "hooks": [hook]});
+        let value = json!({"hooks": [hook], "matcher": matcher});
         Entry::Json(JsonEntry::Hook { path: &["hooks", "PreToolUse"], value })
     };
     let member = |path, value| Entry::Json(JsonEntry::Member { path, value });
@@ -78,7 +79,7 @@ pub(super) fn parts(
             ]
         }
         IntegratedAgent::Opencode => {
-            let value = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
+            let value = json!({"command": [program, "mcp"], "enabled": true, "type": "local"});
             let plugins = if is_user { "plugin" } else { ".opencode/plugin" };
             let plugin = OPENCODE_PLUGIN.replace("@PROGRAM@", &Value::from(program).to_string());
             vec![

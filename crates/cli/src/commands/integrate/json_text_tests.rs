@@ -4,7 +4,7 @@ use super::super::edit::{put_in, taken_out};
 use super::*;
 
 fn server() -> JsonEntry {
-    let value = json!({"command": "offshoot", "args": ["mcp"]});
+    let value = json!({"args": ["mcp"], "command": "offshoot"});
     JsonEntry::Member { path: &["mcpServers", "offshoot"], value }
 }
 

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn entry() -> TomlEntry {
-        let value = json!({"command": "offshoot", "args": ["mcp"]});
+        let value = json!({"args": ["mcp"], "command": "offshoot"});
         TomlEntry { section: "mcp_servers", name: "offshoot", value }
     }
 
