@@ -174,7 +174,8 @@ fn what_others_changed_meanwhile_stays() {
     let [servers, _] = settings(&place, "codex", "user");
     put(&servers, "model = \"x\" # mine\n");
     add(&place, "codex", "user");
-    let more = "\n[mcp_servers.offshoot.tools.exec]\napproval_mode = \"approve\"\n\n[tui]\nx = 1 # y\n";
+    let more =
+        "\n[mcp_servers.offshoot.tools.exec]\napproval_mode = \"approve\"\n\n[tui]\nx = 1 # y\n";
     let with = fs::read_to_string(&servers).unwrap().replace("\"x\"", "\"other\"") + more;
     fs::write(&servers, with).unwrap();
     remove(&place, "codex", "user");
@@ -302,6 +303,13 @@ fn agents_start_the_program_that_integrated_them() {
     let mut found = place.command(["integrate", "claude", "--yes"]);
     assert!(found.env("PATH", &bin).output().unwrap().status.success());
     assert_eq!(command(&place), "offshoot");
+    // Once it is not found there any more, the entries are brought up to date, and still go without a trace.
+    assert_eq!(changed(&add(&place, "claude", "user")), [true, true]);
+    assert_eq!(command(&place), binary().to_str().unwrap());
+    let hooks = fs::read_to_string(place.path().join(".claude/settings.json")).unwrap();
+    assert_eq!(hooks.matches(" hook claude").count(), 1, "{hooks}");
+    remove(&place, "claude", "user");
+    assert!(!place.path().join(".claude.json").exists() && !place.path().join(".claude").exists());
 }
 
 /// What an agent is told about a command: nothing, or the decision and the reason.

@@ -12,8 +12,8 @@ use std::io::{IsTerminal, Write};
 
 use clap::Args;
 use offshoot_protocol::{
-    IntegrateDoc, IntegrateInstructionsDoc, IntegrateListDoc, IntegratedAgent,
-    IntegrationDoc, IntegrationPart, IntegrationScope, IntegrationState, Text,
+    IntegrateDoc, IntegrateInstructionsDoc, IntegrateListDoc, IntegratedAgent, IntegrationDoc,
+    IntegrationPart, IntegrationScope, IntegrationState, Text,
 };
 
 use self::plan::Step;
@@ -44,7 +44,7 @@ pub(crate) struct IntegrateArgs {
     /// Agent that is to use Offshoot
     #[arg(value_name = "AGENT", value_parser = names_of(IntegratedAgent::ALL))]
     agent: Option<IntegratedAgent>,
-    /// Whose configuration of the agent to change
+    /// Choose whose configuration of the agent is meant
     #[arg(long, value_name = "SCOPE", value_parser = words::<IntegrationScope>())]
     scope: Option<IntegrationScope>,
     /// Add no hook, only the MCP server

@@ -12,7 +12,7 @@ use super::jsonc::{Child, Node, is_blank, parse};
 pub(super) enum JsonEntry {
     /// The member that the last of these names names.
     Member { path: &'static [&'static str], value: Value },
-    /// An item of the list that these names lead to. It is known by the command of its hook.
+    /// An item of the list that these names lead to. It is known by what the command of its hook ends with.
     Hook { path: &'static [&'static str], value: Value },
 }
 
@@ -54,8 +54,12 @@ impl JsonEntry {
             Self::Hook { path, value } => {
                 let list = walk(root, path).filter(|list| list.is_array())?;
                 let command = hook_commands(value).into_iter().next()?;
+                // The program may be at another place by now.
+                let end = command.rfind(" hook ").map_or(command.as_str(), |at| &command[at..]);
+                let is_ours = |other: &String| other.ends_with(end) && other.contains("offshoot");
                 let mut items = list.children().iter();
-                let found = items.find(|item| hook_commands(&item.node.value()).contains(&command));
+                let found =
+                    items.find(|item| hook_commands(&item.node.value()).iter().any(is_ours));
                 Some((list, found?))
             }
         }

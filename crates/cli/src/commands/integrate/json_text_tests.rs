@@ -9,7 +9,8 @@ fn server() -> JsonEntry {
 }
 
 fn hook() -> JsonEntry {
-    let value = json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "x"}]});
+    let value =
+        json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "/a/offshoot hook x"}]});
     JsonEntry::Hook { path: &["hooks", "PreToolUse"], value }
 }
 

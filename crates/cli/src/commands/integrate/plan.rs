@@ -108,12 +108,22 @@ pub(super) fn add(part: &Part, records: &Records) -> Result<Step> {
     let wrong = |what: String| unusable(&part.path, &what);
     let state = state_in(part, before.as_deref()).map_err(wrong)?;
     let recorded = records.of(&part.path);
-    if state != IntegrationState::Absent {
-        let (after, record) = (before.clone(), recorded.cloned());
-        let (path, part, folders) = (part.path.clone(), part.part, Vec::new());
-        return Ok(Step { part, path, state, before, after, record, folders });
-    }
-    let text = before.clone().unwrap_or_default();
+    let text = match (state, recorded) {
+        (IntegrationState::Absent, _) => before.clone().unwrap_or_default(),
+        // What an earlier version put there, or one at another place.
+        (IntegrationState::Other, Some(_)) => {
+            let out = remove(part, records)?;
+            if out.state != IntegrationState::Absent {
+                return Ok(Step { after: out.before.clone(), record: recorded.cloned(), ..out });
+            }
+            out.after.unwrap_or_default()
+        }
+        _ => {
+            let (after, record) = (before.clone(), recorded.cloned());
+            let (path, part, folders) = (part.path.clone(), part.part, Vec::new());
+            return Ok(Step { part, path, state, before, after, record, folders });
+        }
+    };
     let insertion = match &part.entry {
         Entry::Json(entry) => entry.insertion(&text).map_err(wrong)?,
         Entry::Toml(entry) => entry.insertion(&text).map_err(wrong)?,
@@ -127,10 +137,11 @@ pub(super) fn add(part: &Part, records: &Records) -> Result<Step> {
     let missing = part.path.ancestors().skip(1).take_while(|folder| !folder.exists());
     let mut folders: Vec<PathBuf> = missing.map(Path::to_owned).collect();
     folders.reverse();
+    let earlier = recorded.filter(|_| before.is_some());
     let record = Record {
         path: part.path.clone(),
-        existed: before.is_some(),
-        folders,
+        existed: earlier.map_or(before.is_some(), |earlier| earlier.existed),
+        folders: earlier.map_or(folders, |earlier| earlier.folders.clone()),
         made: insertion.made,
         pieces,
     };
