@@ -56,7 +56,7 @@ pub(crate) struct IntegrateArgs {
     /// Write without asking
     #[arg(long, requires = "agent")]
     yes: bool,
-    /// Only say whether everything is there
+    /// Say whether everything is there, and change nothing
     #[arg(long, conflicts_with_all = ["remove", "yes"])]
     check: bool,
     /// Print a text for AGENTS.md that tells agents how to use Offshoot
