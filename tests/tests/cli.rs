@@ -76,6 +76,8 @@ mod histories;
 mod home;
 #[path = "cli/inputs.rs"]
 mod inputs;
+#[path = "cli/integrate.rs"]
+mod integrate;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
 #[path = "cli/judged.rs"]

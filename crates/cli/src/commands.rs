@@ -20,7 +20,9 @@ mod export;
 mod fs;
 mod gc;
 mod history;
+mod hook;
 mod init;
+mod integrate;
 mod log;
 mod logs;
 mod man;
@@ -149,6 +151,11 @@ pub(crate) enum Command {
     Fs(fs::FsCommand),
     /// Serve agents over the Model Context Protocol
     Mcp(mcp::McpArgs),
+    /// Have a coding agent that runs outside use Offshoot for its commands
+    Integrate(integrate::IntegrateArgs),
+    /// Answer a coding agent that asks about a shell command
+    #[command(hide = true)]
+    Hook(hook::HookArgs),
     /// Delete unreferenced data
     Gc(gc::GcArgs),
     /// List the versions of a file
@@ -192,6 +199,7 @@ impl Command {
                 | Self::Doctor(_)
                 | Self::Sandbox(_)
                 | Self::Presets(_)
+                | Self::Hook(_)
         )
     }
 
@@ -285,6 +293,8 @@ pub(crate) fn run(
         Command::Export(args) => export::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
         Command::Mcp(args) => mcp::run(&args, context),
+        Command::Integrate(args) => integrate::run(&args, context),
+        Command::Hook(args) => hook::run(&args, context),
         Command::Gc(args) => gc::run(&args, context),
         Command::History(args) => history::run(&args, context),
         Command::Version(args) => version::run(&args, context),

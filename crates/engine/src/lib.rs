@@ -47,6 +47,7 @@ pub mod change;
 pub mod checkpoint;
 pub mod commit;
 pub mod compaction;
+pub mod config_file;
 pub mod conflict;
 pub mod conversation;
 pub mod diff;

@@ -3,8 +3,8 @@
 use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
-    approval, audit, binding, cache, commit, diff, exec, file, git, help, history, merge, policy,
-    preset, recover, review, sandbox, status, tools, vault, workspace,
+    approval, audit, binding, cache, commit, diff, exec, file, git, help, history, integration,
+    merge, policy, preset, recover, review, sandbox, status, tools, vault, workspace,
 };
 
 /// The schemas of all documents.
@@ -23,6 +23,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         git::SCHEMAS,
         help::SCHEMAS,
         history::SCHEMAS,
+        integration::SCHEMAS,
         merge::SCHEMAS,
         policy::SCHEMAS,
         preset::SCHEMAS,

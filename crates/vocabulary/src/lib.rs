@@ -7,6 +7,7 @@ mod approval;
 mod change;
 mod exec;
 mod exit_code;
+mod integration;
 mod merge;
 mod policy;
 mod preset;
@@ -21,6 +22,7 @@ pub use exec::{
     ExecState, FileAccess, HomeView, Network, RerunReason, ResourceLimit, Visibility, Wall,
 };
 pub use exit_code::ExitCode;
+pub use integration::{IntegratedAgent, IntegrationPart, IntegrationScope, IntegrationState};
 pub use merge::{
     CommitTimes, ConflictKindDoc, Goal, HeldReasonDoc, RepositoryEvent, RevertVerb, SettleOutcome,
     TrustKind,

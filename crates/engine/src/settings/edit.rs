@@ -1,8 +1,6 @@
 //! Changing a configuration file: one key, and nothing else in it.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, Item, Table, Value};
@@ -13,6 +11,7 @@ use super::origin::SettingOrigin;
 use super::sources::Sources;
 use super::value::Written;
 use super::{keys, layer, narrow};
+use crate::config_file;
 
 /// Whose file is changed.
 ///
@@ -112,7 +111,7 @@ pub fn edit(
     file::parse(&path, &edited, origin)?;
     let changed = edited != text;
     if changed {
-        write(&path, &edited)
+        config_file::replace(&path, &edited)
             .map_err(|source| ConfigError::Write { path: path.clone(), source })?;
     }
     Ok(SettingEdit { key: key.name, value: checked, path, changed })
@@ -158,31 +157,11 @@ fn take_out(document: &mut DocumentMut, key: &str) {
     }
 }
 
-/// Replaces a file as a whole; where it is a link, what it leads to.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
-    }
-    let mut staged = path.clone().into_os_string();
-    staged.push(format!(".{}.tmp", std::process::id()));
-    let staged = PathBuf::from(staged);
-    fs::write(&staged, text)?;
-    let mode = fs::metadata(&path).map(|before| before.permissions());
-    let placed = match mode {
-        Ok(mode) => fs::set_permissions(&staged, mode),
-        Err(_) => Ok(()),
-    };
-    let placed = placed.and_then(|()| fs::rename(&staged, &path));
-    if placed.is_err() {
-        // The error that stopped it is the one to report.
-        drop(fs::remove_file(&staged));
-    }
-    placed
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     fn sources(folder: &Path) -> Sources {

@@ -33,6 +33,7 @@ const READS: &[&str] = &[
     "fs stat",
     "fs tree",
     "history",
+    "integrate",
     "log",
     "logs",
     "man",

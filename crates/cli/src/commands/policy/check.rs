@@ -88,11 +88,30 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
 
 /// Whether policy lets a command read a path.
 pub(crate) fn lets_read(path: &Path, context: &Context) -> Result<bool> {
+    let command = CommandLine::Argv(vec!["cat".into(), path.into()]);
+    Ok(plain(&command, None, Network::default(), context)?.decision.runs())
+}
+
+/// What policy says of a command that somebody else is about to run outside, where the network is.
+pub(crate) fn outside(
+    command: &CommandLine,
+    cwd: Option<&Path>,
+    context: &Context,
+) -> Result<Verdict> {
+    plain(command, cwd, Network::Host, context)
+}
+
+fn plain(
+    command: &CommandLine,
+    cwd: Option<&Path>,
+    net: Network,
+    context: &Context,
+) -> Result<Verdict> {
     let (workspace, folders) = places(context)?;
     let policy = context.engine.policy(Some(&workspace), &[]).current()?;
     let question = Question {
-        cwd: None,
-        net: Network::default(),
+        cwd,
+        net,
         read_only: false,
         unconfined: false,
         terminal: false,
@@ -100,13 +119,12 @@ pub(crate) fn lets_read(path: &Path, context: &Context) -> Result<bool> {
         env: &[],
         user_home: context.engine.options().user_home(),
     };
-    let command = CommandLine::Argv(vec!["cat".into(), path.into()]);
-    Ok(judge(&policy, &command, &question.context(&workspace, folders)?).decision.runs())
+    Ok(judge(&policy, command, &question.context(&workspace, folders)?))
 }
 
 /// Where a workspace would be seen, at the folder of the vault that is named or that this folder belongs to, and where further folders
 /// of it.
-pub(super) fn places(context: &Context) -> Result<(PathBuf, Vec<PathBuf>)> {
+pub(crate) fn places(context: &Context) -> Result<(PathBuf, Vec<PathBuf>)> {
     let here = current_dir()?;
     let opened = match context.names_vault() {
         true => Some(context.vault_as_left()?),
