@@ -418,6 +418,7 @@ impl<'a> ProxyRuntime<'a> {
             joined: None,
             shared: self.options.shared,
             trial: execution.is_trial(),
+            preset: execution.request.preset.clone(),
             layer: None,
         };
         let (request, read_only) = (&execution.request, execution.result.read_only);
