@@ -208,9 +208,11 @@ impl<'a> ProxyRuntime<'a> {
             self.run_once_or_twice(execution, &scene, observer)?;
         shortage::look(&mut execution.result, &ended.keeper);
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
+        self.forget_quiet_hosts(execution);
         if let Some(agent) = agent {
             let lost = self.lost_at_home(execution, &folders, &sight, agent.preset());
             agent.finish(&mut execution.result, &lost);
+            self.note_credentials(execution);
         }
         let unseen = self.search(execution, &folders, &sight, |search| {
             search

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use offshoot_needs::needs;
-use serde_json::json;
+use offshoot_tests::product::document_of;
+use serde_json::{Value, json};
 
 use super::{LOGIN, everybody, wait_for};
 
@@ -27,6 +28,13 @@ fn a_token_that_is_refreshed_inside_is_the_users() {
             let names = fs::read_dir(agent.place.path().join(".claude")).unwrap().count();
             assert_eq!(names, 1, "nothing is left beside it");
             assert_eq!(agent.says("cat ~/.claude/.credentials.json"), "{\"token\":2}\n");
+            let logged = ["audit", "log", "--kind", "credential_written", "--json"];
+            let logged = document_of(&agent.command(&logged).output().unwrap());
+            let events = logged["result"]["events"].as_array().unwrap();
+            let written: Vec<&Value> = events.iter().map(|event| &event["details"]).collect();
+            let exec = &result["exec"];
+            let expected = json!({ "exec": exec, "path": LOGIN, "preset": "claude", "times": 1 });
+            assert_eq!(written, [&expected], "{logged:#}");
             // It is not kept a second time.
             assert!(!agent.kept(LOGIN).exists());
         }
