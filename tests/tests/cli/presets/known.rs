@@ -4,7 +4,7 @@ use std::fs;
 
 use offshoot_needs::needs;
 use offshoot_tests::product::document_of;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Agent, everybody};
 
