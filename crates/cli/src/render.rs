@@ -4,6 +4,7 @@ pub(crate) mod columns;
 pub(crate) mod exec;
 pub(crate) mod git;
 pub(crate) mod listing;
+pub(crate) mod overlap;
 pub(crate) mod patch;
 mod path;
 pub(crate) mod stat;

@@ -143,7 +143,7 @@ pub struct Connection {
 pub struct RefusedHost {
     /// What was meant.
     pub host: Host,
-    /// At which port; 0 for the usual ones, and if only its address was asked for.
+    /// The first port that was tried; 0 if only its address was asked for. The usual ports of a host are told together.
     pub port: u16,
     /// How often.
     pub times: u64,
@@ -231,6 +231,9 @@ impl Ledger {
             let key = (host.clone(), told_port(connection.port));
             if let Some(refused) = inner.refused.get_mut(&key) {
                 refused.times += 1;
+                if refused.port == 0 {
+                    refused.port = connection.port;
+                }
             } else if inner.refused.len() < self.limit {
                 inner.refused.insert(key, refused(&connection, host, refusal));
             } else {
@@ -246,7 +249,7 @@ impl Ledger {
 }
 
 fn refused(connection: &Connection, host: &Host, refusal: &Refusal) -> RefusedHost {
-    let port = told_port(connection.port);
+    let (port, tried) = (told_port(connection.port), connection.port);
     let of = |host: &Host| if port == 0 { bare(host) } else { host.with_port(port) };
     let allowing = match refusal {
         Refusal::NotAllowed => Some(of(host)),
@@ -255,7 +258,7 @@ fn refused(connection: &Connection, host: &Host, refusal: &Refusal) -> RefusedHo
         _ => None,
     };
     let flag = allowing.map(|allowing| format!("--net allow={allowing}"));
-    RefusedHost { host: host.clone(), port, times: 1, refusal: refusal.clone(), flag }
+    RefusedHost { host: host.clone(), port: tried, times: 1, refusal: refusal.clone(), flag }
 }
 
 /// A port, or 0 if a rule without a port covers it.
@@ -331,10 +334,10 @@ mod tests {
     #[test]
     fn refused_hosts_are_told_once_with_what_would_allow_them() {
         let ledger = Ledger::new(10, None);
+        note(&ledger, "a.test", 0, Some(Refusal::NotAllowed));
         note(&ledger, "a.test", 443, Some(Refusal::NotAllowed));
         note(&ledger, "a.test", 443, Some(Refusal::NotAllowed));
         note(&ledger, "a.test", 80, Some(Refusal::NotAllowed));
-        note(&ledger, "a.test", 0, Some(Refusal::NotAllowed));
         note(&ledger, "b.test", 8080, Some(Refusal::NotAllowed));
         note(&ledger, "c.test", 8080, Some(Refusal::Address("a private address".to_owned())));
         note(&ledger, "d.test", 80, Some(Refusal::Request));
@@ -347,16 +350,16 @@ mod tests {
         let told: Vec<_> = report
             .refused
             .iter()
-            .map(|r| (r.host.to_string(), r.times, r.flag.as_deref()))
+            .map(|r| (r.host.to_string(), r.port, r.times, r.flag.as_deref()))
             .collect();
         assert_eq!(
             told,
             [
-                ("a.test".to_owned(), 4, Some("--net allow=a.test")),
-                ("b.test".to_owned(), 1, Some("--net allow=b.test:8080")),
-                ("c.test".to_owned(), 1, Some("--net allow=10.0.0.1:8080")),
-                ("d.test".to_owned(), 1, None),
-                ("::1".to_owned(), 1, Some("--net allow=[::1]")),
+                ("a.test".to_owned(), 443, 4, Some("--net allow=a.test")),
+                ("b.test".to_owned(), 8080, 1, Some("--net allow=b.test:8080")),
+                ("c.test".to_owned(), 8080, 1, Some("--net allow=10.0.0.1:8080")),
+                ("d.test".to_owned(), 80, 1, None),
+                ("::1".to_owned(), 80, 1, Some("--net allow=[::1]")),
             ]
         );
     }

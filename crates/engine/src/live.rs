@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use offshoot_store::Id;
 use offshoot_tree::{Body, Entry, Objects};
-use offshoot_workspace::{LiveService, sorted};
+use offshoot_vault::{Vault, WorkspaceRecord};
+use offshoot_workspace::{LiveService, OverlapService, sorted};
+pub use offshoot_workspace::{Overlap, OverlapSide, WorkSoFar};
 
 use crate::change::{Change, ChangeKind};
 use crate::error::Result;
+use crate::offshoot::Offshoot;
 use crate::project::Project;
 use crate::workspace::Workspace;
 
@@ -95,6 +98,41 @@ impl Project {
         let single = sorted(&preview.changes, Some(&mut noise))?.single;
         let objects = preview.objects.as_ref();
         Ok(single.into_iter().map(|change| with_text(objects, change, longest)).collect())
+    }
+}
+
+impl Offshoot {
+    /// What every workspace of a vault has changed so far, those in which a command runs too, and where two of them changed the same lines.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (workspaces, overlaps) = project.engine().work_so_far(project.vault())?;
+    /// println!("{} workspaces, {} overlaps", workspaces.len(), overlaps.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn work_so_far(&self, vault: &Vault) -> Result<(Vec<WorkSoFar>, Vec<Overlap>)> {
+        Ok(self.overlap_service(vault)?.all()?)
+    }
+
+    /// Where others changed the same lines as a workspace in which nothing runs.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
+    /// let project = workspace.project();
+    /// for overlap in project.engine().overlaps(project.vault(), &workspace.record()?)? {
+    ///     println!("{} also changed {}", overlap.sides[1].workspace, overlap.path);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn overlaps(&self, vault: &Vault, workspace: &WorkspaceRecord) -> Result<Vec<Overlap>> {
+        Ok(self.overlap_service(vault)?.of(workspace)?)
+    }
+
+    fn overlap_service<'v>(&self, vault: &'v Vault) -> Result<OverlapService<'v>> {
+        let longest = self.merge_options().max_text_bytes;
+        Ok(OverlapService::new(vault, self.tracked(vault)?, longest))
     }
 }
 

@@ -48,6 +48,7 @@ fn note(vault: &Vault) -> ExecNote {
         joined: None,
         shared: false,
         trial: false,
+        preset: None,
         layer: None,
     }
 }

@@ -10,7 +10,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use offshoot_vocabulary::{CredentialFormat, HomeKeep, PresetOrigin, Word};
+use offshoot_vocabulary::{CredentialFormat, HomeKeep, OwnSandbox, PresetOrigin, Word};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -43,6 +43,8 @@ pub struct Preset {
     pub env: PresetVariables,
     /// Its arguments.
     pub args: PresetArguments,
+    /// What becomes of its own sandbox.
+    pub own_sandbox: OwnSandbox,
     /// Its hosts.
     pub hosts: PresetHosts,
     /// How somebody is logged in.
@@ -127,6 +129,8 @@ struct PresetFile {
     #[serde(default)]
     version: Vec<String>,
     #[serde(default)]
+    own_sandbox: OwnSandbox,
+    #[serde(default)]
     env: PresetVariables,
     #[serde(default)]
     args: PresetArguments,
@@ -202,6 +206,7 @@ impl Preset {
             version: read.version,
             env: read.env,
             args: read.args,
+            own_sandbox: read.own_sandbox,
             hosts: read.hosts,
             login: read.login,
             home,

@@ -1,6 +1,6 @@
 //! Documents about presets of coding agents.
 
-use offshoot_vocabulary::{CredentialFormat, ExitCode, HomeKeep, PresetOrigin};
+use offshoot_vocabulary::{CredentialFormat, ExitCode, HomeKeep, OwnSandbox, PresetOrigin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +107,8 @@ pub struct PresetShowDoc {
     pub env_pass: Vec<String>,
     /// Variables that are set, as `NAME=VALUE`.
     pub env_set: Vec<String>,
+    /// What becomes of the agent's own sandbox.
+    pub own_sandbox: OwnSandbox,
     /// Arguments.
     pub arguments: PresetArgumentsDoc,
     /// Hosts.

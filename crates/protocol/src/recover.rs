@@ -144,6 +144,9 @@ pub struct RunningDoc {
     pub running_ms: u64,
     /// What is run.
     pub command: String,
+    /// The preset that it runs by: it is a coding agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// It may change nothing.
     pub readonly: bool,
     /// The running command that it joined: what it changes is recorded with that one.

@@ -3,17 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::ConflictKindDoc;
 use crate::binding::GitDirectoryDoc;
 use crate::change::ChangeDoc;
 use crate::commit::{ClashDoc, HeldDoc};
 use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
 use crate::merge::ConflictDoc;
+use crate::recover::RunningDoc;
 use crate::schema::{self, Schema};
 use crate::text::Text;
 
 /// The schemas of what is here.
-pub(crate) const SCHEMAS: &[Schema] = &[schema::of::<StatusDoc>];
+pub(crate) const SCHEMAS: &[Schema] = &[schema::of::<StatusDoc>, schema::of::<StatusAllDoc>];
 
 /// The state of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,4 +73,68 @@ pub struct StatusDoc {
 
 impl Kind for StatusDoc {
     const KIND: &'static str = "status";
+}
+
+/// What every workspace of a vault has changed so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StatusAllDoc {
+    /// The vault.
+    pub vault: String,
+    /// The workspaces, oldest first.
+    pub workspaces: Vec<WorkSoFarDoc>,
+    /// Where two of them changed the same in different ways: who of them is committed second finds a conflict.
+    pub overlaps: Vec<OverlapDoc>,
+}
+
+impl Kind for StatusAllDoc {
+    const KIND: &'static str = "status.all";
+}
+
+/// What a workspace has that is not committed, with what a command that runs in it has written so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkSoFarDoc {
+    /// The workspace.
+    pub workspace: String,
+    /// The commands that run in it, oldest first.
+    pub running: Vec<RunningDoc>,
+    /// How many paths are new.
+    pub added: u64,
+    /// How many have other content, or another mode.
+    pub modified: u64,
+    /// How many are gone.
+    pub deleted: u64,
+    /// How many more paths changed that are build output or git's own.
+    pub folded: u64,
+    /// The changes that are counted, by path. A file that is being written may be seen half.
+    pub changes: Vec<ChangeDoc>,
+}
+
+/// Something that two workspaces changed in ways which do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OverlapDoc {
+    /// The path.
+    pub path: Text,
+    /// What does not fit, in a word.
+    pub conflict: ConflictKindDoc,
+    /// The two workspaces.
+    pub sides: Vec<OverlapSideDoc>,
+}
+
+/// One of two workspaces that changed the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OverlapSideDoc {
+    /// The workspace.
+    pub workspace: String,
+    /// The lines in its own version; none where the file is not merged by lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<LinesDoc>,
+}
+
+/// Lines of a text, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LinesDoc {
+    /// The first; where lines were deleted, the one before them.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
 }

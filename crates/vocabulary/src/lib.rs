@@ -30,7 +30,7 @@ pub use merge::{
 pub use policy::{
     CommandPart, EffectCategory, PathAccess, PolicyDecision, PolicyLanguage, PolicyLayer,
 };
-pub use preset::{CredentialFormat, CredentialMode, HomeKeep, PresetOrigin};
+pub use preset::{CredentialFormat, CredentialMode, HomeKeep, OwnSandbox, PresetOrigin};
 pub use program::{ArgumentKindDoc, DoctorState, ProjectRule, Shell, When};
 pub use storage::{CompactWayDoc, GarbageKind, StorageClass};
 pub use word::{UnknownWord, Word};

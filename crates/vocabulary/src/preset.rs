@@ -43,6 +43,16 @@ words! {
 }
 
 words! {
+    /// What becomes of the sandbox that a coding agent puts around what it starts.
+    pub enum OwnSandbox, default Kept {
+        /// The preset switches it off: the walls of Offshoot are those in force.
+        Off = "off",
+        /// The preset leaves it as the agent and its user have it; the walls of Offshoot are around it.
+        Kept = "kept",
+    }
+}
+
+words! {
     /// What becomes of the logins of coding agents that run by a preset.
     pub enum CredentialMode, default Sync {
         /// They are kept equal to those of the user.

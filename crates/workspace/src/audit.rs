@@ -230,6 +230,7 @@ pub const AUDIT_KINDS: &[&str] = &[
     "exec",
     "exec_ended",
     "exec_failed",
+    "credential_written",
     "approve",
     "deny",
     "expire",
@@ -282,6 +283,8 @@ pub const AUDIT_KINDS: &[&str] = &[
 
 /// The kind of the event before a command starts.
 pub(crate) const STARTED: &str = "exec_started";
+/// The kind of the event about a login that was written to the user's home.
+pub(crate) const CREDENTIAL_WRITTEN: &str = "credential_written";
 /// The kind of the event that says that others were removed.
 const PRUNE: &str = "audit prune";
 

@@ -29,6 +29,7 @@ mod maintenance;
 mod merge;
 mod mtimes;
 mod noise;
+mod overlap;
 mod path_pattern;
 mod policy;
 mod recover;
@@ -99,6 +100,7 @@ pub use offshoot_profile::{
     Preset, PresetArguments, PresetHosts, PresetLogin, PresetVariables, Presets, Profile,
     ProfileError, Profiles, ProjectNarrowing, TlsRules, ValueSource, groups,
 };
+pub use overlap::{Overlap, OverlapService, OverlapSide, WorkSoFar};
 pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,

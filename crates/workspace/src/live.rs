@@ -1,11 +1,13 @@
 //! What a command that runs sees and has changed so far.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk::bytes_path;
 use offshoot_mount::driver_of;
 use offshoot_store::Id;
-use offshoot_tree::RootId;
 use offshoot_tree::diff::{ChangeKind, compare};
+use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
     Actor, LeftoverShape, NewSnapshot, Preview, RunningExec, Vault, WorkspaceRecord,
     WorkspaceState, check_name,
@@ -39,13 +41,27 @@ impl<'a> LiveService<'a> {
     /// seen half.
     pub fn changes(&self, exec: &Id) -> Result<(RootId, Preview)> {
         let running = self.find(exec)?;
-        let (_, shape) = driver_of(&running.note)?;
-        let access = LeftoverAccess::new(&running.files_dir(shape));
-        let mut preview = running.preview(self.vault, shape, &access)?;
+        let mut preview = self.preview(&running)?;
         preview
             .changes
             .retain(|change| !is_directory_time(change) && change.kind() != ChangeKind::Metadata);
         Ok((running.note.root, preview))
+    }
+
+    /// What a command would leave if it ended now.
+    pub(crate) fn preview(&self, running: &RunningExec) -> Result<Preview> {
+        let (_, shape) = driver_of(&running.note)?;
+        let access = LeftoverAccess::new(&running.files_dir(shape));
+        Ok(running.preview(self.vault, shape, &access)?)
+    }
+
+    /// The files of a command, to be read one by one: that costs nothing for those that nobody asks for. None where it is over.
+    pub(crate) fn files(&self, running: &RunningExec) -> Result<Option<LiveFiles>> {
+        let (_, shape) = driver_of(&running.note)?;
+        let Some(process) = command_process(running) else { return Ok(None) };
+        let folders = self.vault.bindings()?;
+        let folders = folders.iter().map(|it| (it.at(), it.host_path())).collect();
+        Ok(Some(LiveFiles { process, written: running.files_dir(shape), folders }))
     }
 
     /// Makes a workspace of what a command has written so far, beside that of the command: with the same base, so that it can be
@@ -130,6 +146,54 @@ impl<'a> LiveService<'a> {
         let running = self.find(exec)?;
         let process = command_process(&running).ok_or(ServiceError::NotRunning { exec: *exec })?;
         Ok((process, folder, below))
+    }
+}
+
+/// The files of a command that runs.
+#[derive(Debug)]
+pub(crate) struct LiveFiles {
+    process: u32,
+    /// Where what it writes lies.
+    written: PathBuf,
+    folders: Vec<(VaultPath, PathBuf)>,
+}
+
+/// A file as a command that runs has it.
+#[derive(Debug)]
+pub(crate) enum LiveFile {
+    /// The command did not touch it.
+    Untouched,
+    /// It is deleted.
+    Gone,
+    /// Its bytes.
+    Bytes(Vec<u8>),
+    /// It is no file, or longer than that.
+    Other,
+    /// Nobody can tell now.
+    Unknown,
+}
+
+impl LiveFiles {
+    /// A file of at most this length.
+    pub(crate) fn read(&self, path: &VaultPath, longest: u64) -> LiveFile {
+        let below = |at: &VaultPath| -> PathBuf {
+            path.names()[at.names().len()..].iter().map(|name| bytes_path(name)).collect()
+        };
+        // Where a directory on the way was deleted, something else is in its place. One that was made anew is not looked through for what it had.
+        let place = self.written.join(below(&VaultPath::top()));
+        if matches!(place.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound) {
+            return LiveFile::Untouched;
+        }
+        let within = self.folders.iter().filter(|(at, _)| path.is_within(at));
+        let Some((at, folder)) = within.max_by_key(|(at, _)| at.names().len()) else {
+            return LiveFile::Unknown;
+        };
+        match offshoot_sandbox::read_inside(self.process, folder, &below(at), longest) {
+            Ok(bytes) => LiveFile::Bytes(bytes),
+            Err(Errno::NOENT | Errno::NOTDIR) => LiveFile::Gone,
+            Err(Errno::FBIG | Errno::INVAL | Errno::ISDIR | Errno::LOOP) => LiveFile::Other,
+            Err(_) => LiveFile::Unknown,
+        }
     }
 }
 

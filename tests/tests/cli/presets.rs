@@ -6,6 +6,8 @@ mod credentials;
 mod homes;
 #[path = "presets/known.rs"]
 mod known;
+#[path = "presets/several.rs"]
+mod several;
 
 use std::ffi::OsString;
 use std::fs;
@@ -111,9 +113,14 @@ impl Agent {
 
     /// Has the agent do something, and then wait for a line.
     fn starts(&self, workspace: &str, script: &str) -> Running {
+        self.starts_as("claude", workspace, script)
+    }
+
+    /// The same by an agent of another name.
+    fn starts_as(&self, name: &str, workspace: &str, script: &str) -> Running {
         let marker = self.place.path().join(format!("started-{workspace}"));
         let script = format!("{script}\necho started; read line; eval \"$line\"");
-        let arguments = ["exec", "-i", "-w", workspace, "--", "claude", &script];
+        let arguments = ["exec", "-i", "-w", workspace, "--", name, &script];
         let mut command = self.command(&arguments);
         let out = fs::File::create(&marker).unwrap();
         let mut child = command.stdin(Stdio::piped()).stdout(out).spawn().unwrap();

@@ -20,6 +20,7 @@ fn transcript<'a>(place: &'a Place, running: &Background) -> Transcript<'a> {
     transcript.hide(&format!("  {}  ", running.pids[0]), "  [pid]  ");
     for seconds in 0..60 {
         transcript.hide(&format!("  {seconds}s  "), "  [age]  ");
+        transcript.hide(&format!("({seconds}s)"), "([age])");
     }
     transcript
 }
@@ -33,6 +34,7 @@ fn running_commands_for_people() {
     let exec = running.exec.clone();
     transcript.run(&["ps"]);
     transcript.run(&["ps", "--all"]);
+    transcript.run(&["status", "--all"]);
     transcript.run(&["execs", "--running"]);
     transcript.run(&["show", &exec]);
     transcript.run(&["logs", &exec]);
@@ -56,6 +58,7 @@ fn running_commands_for_programs() {
     let exec = running.exec.clone();
     let mut transcript = transcript(&place, &running);
     transcript.json(&["ps"]);
+    transcript.json(&["status", "--all"]);
     transcript.json(&["execs", "--running"]);
     transcript.json(&["show", &exec]);
     transcript.json(&["logs", &exec]);

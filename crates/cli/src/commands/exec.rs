@@ -175,6 +175,12 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         true => closing.naming(context, &place, &envelope.result),
         false => closing,
     };
+    if !envelope.result.removed
+        && envelope.result.joined.is_none()
+        && envelope.result.error.is_none()
+    {
+        context.note_overlaps(&place.vault.vault, &envelope.result);
+    }
     if form.is_text() && ask.input == Input::Nothing && request::has_unread_input() {
         context.output.hint("the command read no standard input: add -i to pass it on");
     }

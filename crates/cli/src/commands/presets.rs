@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use offshoot_engine::preset::{HomeKeep, HomeRow, Preset, PresetFit, PresetOrigin};
 use offshoot_protocol::{
-    PresetArgumentsDoc, PresetCheckDoc, PresetCheckedDoc, PresetHomeDoc, PresetHostsDoc,
-    PresetListDoc, PresetShowDoc, PresetSummaryDoc, Text,
+    OwnSandbox, PresetArgumentsDoc, PresetCheckDoc, PresetCheckedDoc, PresetHomeDoc,
+    PresetHostsDoc, PresetListDoc, PresetShowDoc, PresetSummaryDoc, Text,
 };
 
 use crate::complete;
@@ -88,6 +88,13 @@ fn list(context: &Context) -> Result<()> {
     })
 }
 
+fn own_sandbox(own: OwnSandbox) -> &'static str {
+    match own {
+        OwnSandbox::Off => "off: the walls of Offshoot are in force",
+        OwnSandbox::Kept => "kept as you have it, within the walls of Offshoot",
+    }
+}
+
 fn origin(origin: PresetOrigin) -> &'static str {
     match origin {
         PresetOrigin::BuiltIn => "built in",
@@ -123,6 +130,7 @@ fn show(name: &str, context: &Context) -> Result<()> {
         summary: preset.summary.clone(),
         site: preset.site.clone(),
         programs: preset.programs.clone(),
+        own_sandbox: preset.own_sandbox,
         env_pass: preset.env.pass.clone(),
         env_set: preset.env.set.iter().map(|(name, value)| format!("{name}={value}")).collect(),
     };
@@ -163,6 +171,7 @@ fn text(document: &PresetShowDoc) -> String {
         ("adds", list(&document.arguments.always)),
         ("at a terminal", list(&document.arguments.interactive)),
         ("without one", list(&document.arguments.headless)),
+        ("own sandbox", own_sandbox(document.own_sandbox).to_owned()),
         ("trusted", list(&document.arguments.trusted)),
         ("reaches", list(&document.hosts.allowed)),
         ("and what is in", list(&document.hosts.from)),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use offshoot_engine::error::ServiceError;
-use offshoot_engine::exec::{Ending, ExecService, RunningExec, RunningService};
+use offshoot_engine::exec::{Ending, ExecNote, ExecService, RunningExec, RunningService};
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
@@ -61,11 +61,13 @@ pub(crate) fn run(args: &PsArgs, context: &Context) -> Result<()> {
                 document.pid.to_string(),
                 render::time(note.started_ms),
                 elapsed(document.running_ms),
+                preset(note),
                 render::line(&note.command),
             ]);
             row
         });
-        let mut header = vec!["EXEC", "WORKSPACE", "PID", "STARTED", "RUNNING FOR", "COMMAND"];
+        let mut header =
+            vec!["EXEC", "WORKSPACE", "PID", "STARTED", "RUNNING FOR", "PRESET", "COMMAND"];
         if args.all {
             header.insert(1, "VAULT");
         }
@@ -189,8 +191,13 @@ fn signal_name(number: i32) -> String {
     known.map_or_else(|| number.to_string(), |(name, _)| (*name).to_owned())
 }
 
+/// The preset that a command runs by.
+fn preset(note: &ExecNote) -> String {
+    note.preset.as_deref().map_or_else(|| "-".to_owned(), render::line)
+}
+
 /// How long something has been running, for people.
-fn elapsed(millis: u64) -> String {
+pub(crate) fn elapsed(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),

@@ -1,5 +1,6 @@
 //! `offshoot status`: what a workspace would commit.
 
+mod all;
 mod text;
 
 use clap::Args;
@@ -21,6 +22,7 @@ Examples:
   offshoot status -w fix --expand      with every file of build output and git
   offshoot status -w fix --short       for scripts: a line for each path
   offshoot status -w fix --json
+  offshoot status --all                all workspaces, also while commands run in them
 
 Short lines have a letter and a path: A added, M modified, D deleted, R renamed, P permissions,
 T times and the like, U conflict, ! held back from commits. The first one starts with ##.";
@@ -36,12 +38,18 @@ pub(crate) struct StatusArgs {
     /// Show one line for each path
     #[arg(short, long)]
     short: bool,
+    /// Show what every workspace has changed so far, and where two changed the same lines
+    #[arg(long, conflicts_with_all = ["named", "workspace", "metadata", "short", "expand"])]
+    all: bool,
     #[command(flatten)]
     expand: ExpandArgs,
 }
 
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
+    if args.all {
+        return all::run(context, &vault, &name);
+    }
     context.engine.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
         return nothing_yet(context, &vault, &name);

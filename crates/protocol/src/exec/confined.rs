@@ -1,6 +1,6 @@
 //! What a command was held to, reached and used.
 
-use offshoot_vocabulary::{Confinement, HomeView, Network, PresetOrigin};
+use offshoot_vocabulary::{Confinement, HomeView, Network, OwnSandbox, PresetOrigin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,9 @@ pub struct SandboxDoc {
     pub landlock_abi: Option<u32>,
     /// Everything else in force, such as `no_new_privs`.
     pub restrictions: Vec<String>,
+    /// What became of the sandbox that a coding agent has itself, by its preset; missing where it is no agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_sandbox: Option<OwnSandbox>,
     /// What commands are usually kept from and this one was not, because the system refuses what would do it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
@@ -74,7 +77,7 @@ pub struct NetworkDoc {
     /// How many connections are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connections_left_out: u64,
-    /// Hosts that no rule allows: the first 1000.
+    /// Hosts that no rule allows: the first 1000. Those that the preset of an agent does without are not among them; `connections` has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedHostDoc>,
     /// How many refusals are not listed.
@@ -121,7 +124,7 @@ pub struct ConnectionDoc {
 pub struct RefusedHostDoc {
     /// The host.
     pub host: String,
-    /// The port; 0 for 80 and 443, and where only its address was asked for.
+    /// The first port that was tried; 0 where only its address was asked for. What was tried at 80 and at 443 is told together.
     pub port: u16,
     /// How often.
     pub count: u64,

@@ -173,6 +173,8 @@ impl LeftoverShape {
 /// What a command left, as far as it can be seen without making it part of the history.
 #[derive(Clone, Debug)]
 pub struct Preview {
+    /// The state that it would be.
+    pub root: RootId,
     /// What differs from the state that the command started from.
     pub changes: Vec<Change>,
     /// What would not be kept.
@@ -224,7 +226,7 @@ impl Leftover {
             let root = vault.layer_root(layer)?;
             let changes = diff::compare(vault.objects()?, &self.note.root, &root)?;
             let objects = Arc::new(vault.draft(&Batch::default())?);
-            return Ok(Preview { changes, skipped: Vec::new(), objects });
+            return Ok(Preview { root, changes, skipped: Vec::new(), objects });
         }
         preview_unsealed(vault, &self.dir, &self.note, shape, access)
     }
@@ -296,7 +298,7 @@ pub(super) fn preview_unsealed(
     let mut changes = diff::compare(&objects, base, &root)?;
     // A copy belongs to whoever made it, which says nothing about the files.
     changes.retain(|change| !whole || change.kind() != ChangeKind::Metadata);
-    Ok(Preview { changes, skipped, objects: Arc::new(objects) })
+    Ok(Preview { root, changes, skipped, objects: Arc::new(objects) })
 }
 
 impl Vault {

@@ -98,6 +98,9 @@ pub struct ExecNote {
     /// It was tried for a person to decide about, and did not come so far as to be asked about.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trial: bool,
+    /// The preset that it runs by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// The sealed layer that holds what it wrote, where it came so far; known by where the note lies.
     #[serde(skip)]
     pub layer: Option<Id>,

@@ -35,6 +35,7 @@ pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
         joined: None,
         shared: false,
         trial: false,
+        preset: None,
         layer: None,
     }
 }

@@ -46,11 +46,12 @@ impl AgentRun {
         rules: AgentRules,
         copies: Vec<(HomePath, Vec<u8>)>,
     ) -> Result<(Self, Vec<String>)> {
+        let mut early = Vec::new();
         let home = vault.agent_home(&preset.name, |home| {
             // What a command left that was cut short. What it changed of credentials is looked at first.
             if rules.credentials == CredentialMode::Sync {
                 let pairs = CredentialPair::all(&preset, &host);
-                let _told_below = credentials::sync(home, &pairs, Moment::Before);
+                early = credentials::sync(home, &pairs, Moment::Before);
             }
             tidy::tidy(&preset, &home.path(), rules.max_cache);
         })?;
@@ -60,7 +61,7 @@ impl AgentRun {
             warnings.extend(values::take(&preset, &outside, &inside, &project));
         }
         let pairs = CredentialPair::all(&preset, &host);
-        let watch = CredentialWatch::start(home.place(), pairs, rules.credentials);
+        let watch = CredentialWatch::start(home.place(), pairs, rules.credentials, early);
         Ok((Self { preset, home, host, project, watch, rules, copies }, warnings))
     }
 

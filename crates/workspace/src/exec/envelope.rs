@@ -8,7 +8,7 @@ use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
 use offshoot_profile::Profile;
 use offshoot_protocol::{
-    ErrorBody, ExecOutcome, ExecState, PresetOrigin, RerunReason, ResourceLimit,
+    ErrorBody, ExecOutcome, ExecState, OwnSandbox, PresetOrigin, RerunReason, ResourceLimit,
 };
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
@@ -265,6 +265,8 @@ pub struct PresetUse {
     pub name: String,
     /// Where it comes from.
     pub origin: PresetOrigin,
+    /// What became of its own sandbox.
+    pub own_sandbox: OwnSandbox,
     /// Files that were kept equal to the user's.
     pub credentials: Vec<KeptCredential>,
 }

@@ -53,6 +53,7 @@ impl ProxyRuntime<'_> {
             started_ms: result.started_ms,
             process: ProcessMark::own(),
             joined: Some(session.note.exec),
+            preset: request.preset.clone(),
             ..session.note.clone()
         };
         // Where it cannot be noted it is only not listed.

@@ -8,6 +8,7 @@ use super::agent::AgentRun;
 use super::envelope::PresetUse;
 use super::runtime::{Execution, ProxyRuntime};
 use super::sight::Sight;
+use crate::audit::CREDENTIAL_WRITTEN;
 use crate::error::{Result, ServiceError};
 
 impl ProxyRuntime<'_> {
@@ -29,6 +30,7 @@ impl ProxyRuntime<'_> {
         execution.result.preset = Some(PresetUse {
             name: preset.name.clone(),
             origin: preset.origin,
+            own_sandbox: preset.own_sandbox,
             credentials: Vec::new(),
         });
         let host = viewer.home.as_ref().and_then(|home| home.canonicalize().ok());
@@ -51,5 +53,39 @@ impl ProxyRuntime<'_> {
                 Ok(None)
             }
         }
+    }
+
+    /// Leaves out refused hosts that an agent goes on without: nobody has to allow them.
+    pub(super) fn forget_quiet_hosts(&self, execution: &mut Execution<'_>) {
+        // What cannot be read was told before.
+        let Some(preset) = self.preset(execution).ok().flatten() else { return };
+        if let Some(report) = &mut execution.result.egress {
+            report.refused.retain(|refused| !preset.is_quiet(&refused.host.to_string()));
+        }
+    }
+
+    /// Records which files with credentials were written to the user's home.
+    pub(super) fn note_credentials(&self, execution: &mut Execution<'_>) {
+        let Some(used) = &execution.result.preset else { return };
+        let (exec, actor) = (execution.result.id, &execution.request.actor);
+        let workspace = execution.result.workspace.as_ref().map(|(id, _)| *id);
+        let mut problems = Vec::new();
+        for kept in used.credentials.iter().filter(|kept| kept.to_host > 0) {
+            let noted = self.vault.record_event(CREDENTIAL_WRITTEN, actor, |tx| {
+                if let Some(workspace) = workspace {
+                    tx.scope(workspace);
+                }
+                tx.summary(format!("write {} of {} to the user's home", kept.path, used.name));
+                tx.detail("exec", exec);
+                tx.detail("preset", &used.name);
+                tx.detail("path", &kept.path);
+                tx.detail("times", kept.to_host);
+                Ok(())
+            });
+            problems.extend(noted.err().map(|error| {
+                format!("{} was written to your home, which is not recorded: {error}", kept.path)
+            }));
+        }
+        execution.result.warnings.extend(problems);
     }
 }

@@ -208,9 +208,11 @@ impl<'a> ProxyRuntime<'a> {
             self.run_once_or_twice(execution, &scene, observer)?;
         shortage::look(&mut execution.result, &ended.keeper);
         execution.result.discarded = self.discarded(execution, &ended, &folders, &sight);
+        self.forget_quiet_hosts(execution);
         if let Some(agent) = agent {
             let lost = self.lost_at_home(execution, &folders, &sight, agent.preset());
             agent.finish(&mut execution.result, &lost);
+            self.note_credentials(execution);
         }
         let unseen = self.search(execution, &folders, &sight, |search| {
             search
@@ -418,6 +420,7 @@ impl<'a> ProxyRuntime<'a> {
             joined: None,
             shared: self.options.shared,
             trial: execution.is_trial(),
+            preset: execution.request.preset.clone(),
             layer: None,
         };
         let (request, read_only) = (&execution.request, execution.result.read_only);

@@ -177,7 +177,11 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         sandbox: result
             .in_force
             .as_ref()
-            .map(|in_force| sandbox(result.mountpoint.as_deref(), in_force)),
+            .map(|in_force| sandbox(result.mountpoint.as_deref(), in_force))
+            .map(|sandbox| SandboxDoc {
+                own_sandbox: result.preset.as_ref().map(|used| used.own_sandbox),
+                ..sandbox
+            }),
         usage: ExecUsageDoc {
             user_ms: millis(result.usage.user),
             system_ms: millis(result.usage.system),
@@ -276,6 +280,7 @@ fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
         limits: LimitsDoc { processes, file_size, memory, cpu_ms: cpu.map(millis), tmpfs },
         landlock_abi: in_force.landlock,
         restrictions: restrictions.map(|one| one.as_str().to_owned()).collect(),
+        own_sandbox: None,
         gaps: in_force.gaps().into_iter().map(str::to_owned).collect(),
     }
 }

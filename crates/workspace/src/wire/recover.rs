@@ -79,6 +79,7 @@ pub fn running(note: &ExecNote, vault: &str, now_ms: u64) -> RunningDoc {
         started: time(note.started_ms),
         running_ms: now_ms.saturating_sub(note.started_ms),
         command: note.command.clone(),
+        preset: note.preset.clone(),
         readonly: note.read_only,
         joined: note.joined.map(|session| session.to_string()),
         actor: actor(&note.actor),

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use offshoot_needs::needs;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{LOGIN, everybody, wait_for};
 
@@ -27,6 +27,13 @@ fn a_token_that_is_refreshed_inside_is_the_users() {
             let names = fs::read_dir(agent.place.path().join(".claude")).unwrap().count();
             assert_eq!(names, 1, "nothing is left beside it");
             assert_eq!(agent.says("cat ~/.claude/.credentials.json"), "{\"token\":2}\n");
+            let logged = ["audit", "log", "--kind", "credential_written", "--json"];
+            let logged = agent.command(&logged).output().unwrap().stdout;
+            // One line for each event.
+            let logged: Value = serde_json::from_slice(&logged).unwrap();
+            let expected =
+                json!({ "exec": result["exec"], "path": LOGIN, "preset": "claude", "times": 1 });
+            assert_eq!(logged["result"]["details"], expected, "{logged:#}");
             // It is not kept a second time.
             assert!(!agent.kept(LOGIN).exists());
         }

@@ -4,7 +4,7 @@ use std::fs;
 
 use offshoot_needs::needs;
 use offshoot_tests::product::document_of;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Agent, everybody};
 
@@ -58,9 +58,11 @@ fn what_the_user_says_counts_more_than_the_preset() {
     );
     let request = &usual["request"];
     assert_eq!(request["timeout_ms"], Value::Null);
-    let allow = request["allow"][0].as_str().unwrap();
-    assert!(allow.contains("api.anthropic.com") && allow.contains("proxy.example:8443"), "{allow}");
-    assert!(!allow.contains("datadoghq"), "{allow}");
+    let allow = request["allow"].as_array().unwrap();
+    for host in ["api.anthropic.com", "proxy.example:8443"] {
+        assert!(allow.contains(&json!(host)), "{allow:?}");
+    }
+    assert!(!request["allow"].to_string().contains("datadoghq"), "{allow:?}");
     let text = usual["result"]["stdout"].as_str().unwrap();
     assert_eq!(
         text,
@@ -124,6 +126,57 @@ fn the_user_writes_presets_and_a_project_does_not() {
     assert!(said.contains("presets/mine.toml: line 2: "), "{said}");
     let checked = agent.command(&["presets", "check"]).output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
+    // The others are listed, and which one cannot be used.
+    agent.host(".config/offshoot/presets/latin.toml", "summary = 'x'\nprograms = ['a");
+    let listed = agent.command(&["presets", "list"]).output().unwrap();
+    let said = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.status.success() && said.contains("Claude Code"), "{said}");
+    let line = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(line("mine").contains("presets/mine.toml: line 2: "), "{said}");
+    assert!(line("latin").contains("presets/latin.toml: line 2: "), "{said}");
+    let list = document_of(&agent.command(&["presets", "list", "--json"]).output().unwrap());
+    let problems = list["result"]["presets"].as_array().unwrap().iter();
+    assert_eq!(problems.filter(|preset| preset.get("problem").is_some()).count(), 2, "{list:#}");
+}
+
+/// Whoever can open nothing is told which, and how: not of what the agent does without.
+#[needs(Overlay, UserNamespace, "curl")]
+#[test]
+fn refused_hosts_are_those_that_somebody_may_miss() {
+    let agent = Agent::new(None);
+    let script = "for host in https://statsig.anthropic.com https://nowhere.test http://127.0.0.1:1; do curl -sm 5 $host; done; true";
+    let envelope = agent.with(&[], script);
+    let network = &envelope["network"];
+    let told: Vec<String> = network["refused"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| format!("{}:{}", it["host"].as_str().unwrap(), it["port"]))
+        .collect();
+    assert_eq!(told, ["nowhere.test:443"], "{network:#}");
+    let tried = network["connections"].as_array().unwrap();
+    assert!(tried.iter().any(|it| it["host"] == "statsig.anthropic.com"), "{network:#}");
+    let request =
+        document_of(&agent.command(&["exec", "--json", "--", "claude", "true"]).output().unwrap())
+            ["request"]
+            .clone();
+    let allow: Vec<&str> =
+        request["allow"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert!(allow.contains(&"api.anthropic.com") && allow.contains(&"claude.ai"), "{allow:?}");
+}
+
+/// A reader of the envelope knows whose walls were in force.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn the_envelope_says_what_became_of_the_agents_own_sandbox() {
+    let agent = Agent::new(None);
+    let own = |options: &[&str]| agent.with(options, "true")["sandbox"]["own_sandbox"].clone();
+    assert_eq!(own(&[]), "kept");
+    assert_eq!(own(&["--preset", "codex"]), "off");
+    assert_eq!(own(&["--preset", "none"]), Value::Null);
+    let shown = agent.command(&["presets", "show", "codex"]).output().unwrap();
+    let said = String::from_utf8(shown.stdout).unwrap();
+    assert!(said.contains("own sandbox     off: the walls of Offshoot are in force"), "{said}");
 }
 
 #[needs(Overlay, UserNamespace)]

@@ -47,7 +47,7 @@ pub(super) fn allow(ask: &mut Ask<'_>, context: &Context, rules: &Rules, usual: 
         return;
     }
     (ask.net, ask.asked_net) = (Network::Proxy, Some(Network::Proxy));
-    ask.allow.push(hosts.join(","));
+    ask.allow.extend(hosts);
 }
 
 /// Says by which preset a command runs.

@@ -60,13 +60,18 @@ impl Told {
 }
 
 impl CredentialWatch {
-    /// Copies the user's credentials in, and watches them where they are to stay equal.
+    /// Copies the user's credentials in, and watches them where they are to stay equal. `early` is what was done about them before.
     pub(super) fn start(
         home: &AgentPlace,
         pairs: Vec<CredentialPair>,
         mode: CredentialMode,
+        early: Vec<Result<Done, String>>,
     ) -> Self {
-        let told = Arc::new(Mutex::new(Told::default()));
+        let mut told = Told::default();
+        // What was wrong then is found again.
+        let early = early.into_iter().map(|done| Ok(done.unwrap_or(Done::Nothing)));
+        told.add(&pairs, early.collect(), false);
+        let told = Arc::new(Mutex::new(told));
         let first = match mode {
             CredentialMode::Sync => credentials::sync(home, &pairs, Moment::Before),
             CredentialMode::Copy => credentials::copy_in(home, &pairs),
