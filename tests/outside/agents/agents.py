@@ -58,7 +58,6 @@ AGENTS = [
         leave=["/exit", "Enter"],
         answers=[
             (r"Choose the text style|Syntax theme", ["Enter"]),
-            (r"Yes, I accept", ["Down", "Enter"]),
             (r"Press Enter to continue|Enter to confirm", ["Enter"]),
         ],
         settings={".claude.json": {"hasCompletedOnboarding": True, "theme": "dark", "lastOnboardingVersion": "2.1.197"}},
@@ -79,7 +78,6 @@ AGENTS = [
         state=".codex/sessions/*/*/*/*.jsonl",
         ready=r"\? for shortcuts|Ask Codex",
         leave=["/exit", "Enter"],
-        answers=[(r"Do you trust the contents|Yes, continue", ["Enter"])],
     ),
     Agent(
         name="opencode",

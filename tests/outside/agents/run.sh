@@ -70,7 +70,11 @@ done
 
 # A place that every user reaches, with all that is needed: the repository may be closed to them.
 work=$(mktemp -d -p /var/tmp offshoot-agents.XXXXXX)
+pids=
+# Ends what was started here.
 finish() {
+    for pid in $pids; do kill "$pid" 2>/dev/null || true; done
+    wait
     chmod -R u+rwX "$work" 2>/dev/null || true
     rm -rf "$work"
 }
@@ -90,10 +94,14 @@ for user in $users; do
         chown "$user:$user" "$work/$user"
         as=(setpriv --reuid "$user" --regid "$user" --clear-groups)
     fi
-    # Nothing of whoever runs this, but for where programs are.
-    (cd "$work/$user" && "${as[@]}" env -i PATH="$agents/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 \
-        "$python" "$work/tools/drive.py" "$form" "$work/tools/offshoot" "$work/$user" $only) || true
+    # Nothing of whoever runs this, but for where programs are. The users at the same time, but for figures.
+    (cd "$work/$user" && exec "${as[@]}" env -i PATH="$agents/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 \
+        "$python" "$work/tools/drive.py" "$form" "$work/tools/offshoot" "$work/$user" $only) &
+    pids="$pids $!"
+    if [ "$form" = figures ]; then wait $! || exit 1; fi
 done
+wait || true
+pids=
 if [ "$form" = figures ]; then exit; fi
 
 # The table: what was found as root and as the other user.
