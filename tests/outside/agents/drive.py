@@ -291,7 +291,8 @@ class Bench:
             command = [self.program, "run", "-w", "tui", *self.command(arguments)]
             terminal = Terminal(self.place, command, self.project, self.environment)
             try:
-                problem = terminal.operate(self.agent, f"Please do task:{task}", lambda: self.model.of(task), lambda: self.model.finished(task), PATIENCE)
+                past = "finished third" if number == 4 else ""
+                problem = terminal.operate(self.agent, f"Please do task:{task}", past, lambda: self.model.of(task), lambda: self.model.finished(task), PATIENCE)
             finally:
                 terminal.close()
             self.check(way, f"run {number - 2} does the task and ends", problem)

@@ -53,8 +53,10 @@ class Conversation:
 
     def prompt(self, text):
         for name in TASK.findall(text):
-            self.tasks.append(name)
-            self.results = []
+            # An agent that goes on with a conversation may tell what was in it.
+            if name not in self.tasks:
+                self.tasks.append(name)
+                self.results = []
 
     def result(self, text):
         self.results.append(text)

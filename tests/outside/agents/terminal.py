@@ -36,9 +36,10 @@ class Terminal:
     def ended(self):
         return self.status.exists() and self.status.read_text().strip() != ""
 
-    def operate(self, agent, prompt, is_seen, is_done, patience):
+    def operate(self, agent, prompt, past, is_seen, is_done, patience):
         """Answers what the agent asks, types a prompt, waits, and has it end. Returns what went wrong."""
-        until = time.monotonic() + patience
+        begin = time.monotonic()
+        until = begin + patience
         typed, left = None, 0
         while time.monotonic() < until:
             time.sleep(0.5)
@@ -58,7 +59,8 @@ class Terminal:
             elif question and not typed:
                 self.press(*question)
                 time.sleep(1)
-            elif not typed and re.search(agent.ready, screen):
+            elif not typed and re.search(agent.ready, screen) and (past in screen or time.monotonic() - begin > 40):
+                # What is typed before an earlier conversation was loaded may be lost.
                 time.sleep(1)
                 self.press(prompt, "Enter")
                 typed = time.monotonic()
