@@ -84,7 +84,7 @@ impl PresetFit<'_> {
     ///
     /// ```
     /// # fn example(fit: offshoot_engine::preset::PresetFit<'_>, line: &offshoot_engine::exec::CommandLine) {
-    /// let line = fit.in_project(line, std::path::Path::new("/home/me/project"));
+    /// let line = fit.in_project(line, std::path::Path::new("/srv/project"));
     /// # }
     /// ```
     pub fn in_project(&self, line: &CommandLine, project: &Path) -> CommandLine {

@@ -4,7 +4,7 @@
 #   tests/outside/agents/run.sh [--agents DIRECTORY] [--user UID] [--only AGENT]... [--figures] [PROGRAM]
 #
 #   --agents    where the agents are, or are to be installed from npm [/opt/offshoot-agents]. Not below /tmp: commands have their own.
-#   --user      as this user alone. Without, root runs them as root and as user 4321, and anybody else as themselves.
+#   --user      as this user alone. Without, root runs them as root and as nobody, and anybody else as themselves.
 #   --only      this agent alone
 #   --figures   measures how long they take to start and to do a task of one turn, inside and outside, instead
 #   PROGRAM     offshoot [$OFFSHOOT, else target/debug/offshoot]
@@ -18,8 +18,8 @@ CODEX=0.166.0
 OPENCODE=1.18.33
 GEMINI=0.61.0
 QWEN=0.15.10
-# The user of whom nothing is known but the number.
-SOMEBODY=4321
+# nobody: some agents do not run as a user without a name.
+SOMEBODY=65534
 
 here=$(cd "$(dirname "$0")" && pwd)
 agents=/opt/offshoot-agents
