@@ -22,6 +22,8 @@ const USER_DIRECTORY: &str = "presets";
 const LARGEST: u64 = 1 << 20;
 /// The name that stands for no preset.
 const NONE: &str = "none";
+/// What stands for the path of the project in arguments.
+const PROJECT: &str = "{project}";
 
 /// What becomes of a command by a preset.
 ///
@@ -75,6 +77,29 @@ impl PresetFit<'_> {
         let mut all = words.clone();
         all.splice(at + 1..at + 1, added);
         CommandLine::Argv(all)
+    }
+
+    /// The command with the path of the project where arguments of the preset have `{project}`. In them it stands in single quotes: a path that has some
+    /// itself is not put there, and the agent asks as usual.
+    ///
+    /// ```
+    /// # fn example(fit: offshoot_engine::preset::PresetFit<'_>, line: &offshoot_engine::exec::CommandLine) {
+    /// let line = fit.in_project(line, std::path::Path::new("/srv/project"));
+    /// # }
+    /// ```
+    pub fn in_project(&self, line: &CommandLine, project: &Path) -> CommandLine {
+        let CommandLine::Argv(words) = line else { return line.clone() };
+        let Some(path) = project.to_str().filter(|path| !path.contains('\'')) else {
+            return line.clone();
+        };
+        let PresetArguments { always, interactive, headless, trusted, .. } = &self.preset.args;
+        let given = [always, interactive, headless, trusted].into_iter().flatten();
+        let given: Vec<&String> = given.filter(|word| word.contains(PROJECT)).collect();
+        let place = |word: &OsString| {
+            let of_preset = given.iter().find(|given| word == given.as_str());
+            of_preset.map_or_else(|| word.clone(), |given| given.replace(PROJECT, path).into())
+        };
+        CommandLine::Argv(words.iter().map(place).collect())
     }
 
     /// Where the agent stands in a command.
@@ -271,10 +296,20 @@ mod tests {
         assert_eq!(line("codex hi", true, false), format!("codex {open} {quiet} hi"));
         let both = format!("codex {open} {quiet}");
         assert_eq!(line(&both, true, false), both);
-        let trusted = "--dangerously-bypass-approvals-and-sandbox";
+        let words = |text: &str| text.split(' ').map(OsString::from).collect();
+        let fit = PresetFit { preset: &codex, terminal: false, trusted: true };
+        let trusted = fit.line(&CommandLine::Argv(words("npx -y @openai/codex@1 {project}")));
+        let placed = |path: &str| match fit.in_project(&trusted, Path::new(path)) {
+            CommandLine::Argv(words) => words.join(" ".as_ref()).into_string().unwrap(),
+            CommandLine::Shell(_) => unreachable!("it was none"),
+        };
+        let bypass = "--dangerously-bypass-approvals-and-sandbox";
         assert_eq!(
-            line("npx -y @openai/codex@1 hi", false, true),
-            format!("npx -y @openai/codex@1 {open} {trusted} hi")
+            placed("/a b"),
+            format!(
+                "npx -y @openai/codex@1 {open} {bypass} -c projects={{'/a b'={{trust_level='trusted'}}}} {{project}}"
+            )
         );
+        assert!(placed("/it's").contains("{'{project}'="));
     }
 }

@@ -232,6 +232,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
     preset::settle(ask, context)?;
     let found = setup::find(context)?;
     let project = found.project()?;
+    preset::place(ask, project.as_deref());
     let rules = context.engine.rules(project.as_deref(), &ask.options.policy)?;
     network::settle(ask, context, &rules, project.as_deref(), form)?;
     if form.is_text() {

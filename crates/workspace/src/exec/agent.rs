@@ -1,6 +1,7 @@
 //! The home that a coding agent has by its preset: kept in the vault, with the user's logins in it while a command runs.
 
 mod credentials;
+mod made;
 mod side;
 mod tidy;
 mod values;
@@ -101,6 +102,10 @@ impl AgentRun {
             if now.is_ok_and(|now| now != *content) {
                 result.discarded.add(host.join(path.to_string()));
             }
+        }
+        if is_kept {
+            let made = made::made(&preset, &home.place().path(), &host);
+            made.into_iter().for_each(|path| result.discarded.add(path));
         }
         let found = home.leave(|path| {
             let found = lost(path);

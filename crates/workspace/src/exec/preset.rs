@@ -39,7 +39,8 @@ impl ProxyRuntime<'_> {
         if execution.is_trial() {
             return Ok(None);
         }
-        let copies = sight.add_settings(viewer, &preset);
+        let (copies, told) = sight.add_settings(viewer, &preset);
+        execution.result.warnings.extend(told);
         let rules = self.options.agents;
         let begun = AgentRun::begin(self.vault, preset, (host, project.to_owned()), rules, copies);
         match begun {

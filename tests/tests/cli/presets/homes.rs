@@ -92,6 +92,45 @@ fn the_users_settings_are_read_and_not_changed() {
     }
 }
 
+/// Settings that the user has not are lost as well; what agents make that says nothing is no loss.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn settings_that_are_made_anew_are_told() {
+    for agent in everybody() {
+        let result = agent.does("mkdir -p ~/.claude/skills/s ~/.claude/commands ~/.claude/rules/r; echo skill > ~/.claude/skills/s/SKILL.md; echo '{\"$schema\":1}' > ~/.claude/settings.json; ln -s /etc/passwd ~/.claude/CLAUDE.md");
+        let told: Vec<&str> = result["discarded"]["paths"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|path| path.as_str().unwrap())
+            .collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with("/.claude/skills"), "{told:?}");
+        let result = agent.does("echo '{\"model\":1}' > ~/.claude/settings.json");
+        assert!(result["discarded"]["paths"].to_string().contains(".claude/settings.json"));
+        assert_eq!(agent.says("ls ~/.claude/skills 2>/dev/null; true"), "");
+        assert_eq!(agent.on_host(".claude/settings.json"), "");
+    }
+}
+
+/// An agent that does not get its login from its settings is not left in the dark.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_login_in_settings_is_left_out_and_told() {
+    for agent in everybody() {
+        agent.host(
+            ".claude/settings.json",
+            "{\n  \"model\": \"m\",\n  \"apiToken\": \"sk-ant-api03-abcdefghijklmnopqrstuvwxyz\",\n  \"theme\": \"dark\"\n}\n",
+        );
+        let result = agent.with(&[], "cat ~/.claude/settings.json");
+        let seen = result["stdout"].as_str().unwrap();
+        assert!(!seen.contains("sk-ant"), "{seen}");
+        let told = result["warnings"].to_string();
+        assert!(told.contains(".claude/settings.json") && told.contains("-e NAME"), "{told}");
+        assert!(told.contains("line 3"), "{told}");
+    }
+}
+
 #[needs(Overlay, UserNamespace)]
 #[test]
 fn values_go_both_ways_and_nothing_else_does() {

@@ -77,7 +77,30 @@ fn what_the_user_says_counts_more_than_the_preset() {
     assert!(allow.contains("example.org") && allow.contains("api.anthropic.com"), "{allow}");
     let trusted = asked(&["--trust-agent"], &[]);
     assert_eq!(trusted["request"]["command"][1], "--dangerously-skip-permissions");
+    assert!(
+        trusted["request"]["command"].to_string().contains("skipDangerousModePermissionPrompt")
+    );
     assert_eq!(usual["request"]["command"].as_array().unwrap().len(), 2);
+}
+
+/// Codex obeys the settings of a project that it trusts, so only those who trust it say that it may.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_trusted_agent_is_told_that_the_project_is() {
+    let agent = Agent::new(None);
+    agent.install("codex");
+    let asked = |options: &[&str]| {
+        let arguments = [&["exec", "--json"], options, &["--", "codex", "true {project}"]].concat();
+        let document = document_of(&agent.command(&arguments).output().unwrap());
+        assert_eq!(document["result"]["exit_code"], 0, "{document:#}");
+        let project = document["result"]["mountpoint"].as_str().unwrap().to_owned();
+        (document["request"]["command"].to_string(), project)
+    };
+    let (command, project) = asked(&["--trust-agent"]);
+    let trusted = format!("projects={{'{project}'={{trust_level='trusted'}}}}");
+    assert!(command.contains(&trusted) && command.contains("true {project}"), "{command}");
+    let (command, _) = asked(&[]);
+    assert!(!command.contains("trust_level"), "{command}");
 }
 
 /// An agent has the login of another only where a person said so.

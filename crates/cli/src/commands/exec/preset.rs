@@ -1,5 +1,6 @@
 //! Coding agents, which run by a preset.
 
+use std::path::Path;
 use std::time::Duration;
 
 use offshoot_engine::preset::{Preset, PresetFit};
@@ -32,6 +33,12 @@ pub(super) fn settle(ask: &mut Ask<'_>, context: &Context) -> Result<()> {
     // An agent works for as long as its task takes.
     ask.default_timeout = Duration::ZERO;
     Ok(())
+}
+
+/// Tells an agent which project it works in, where its preset does.
+pub(super) fn place(ask: &mut Ask<'_>, project: Option<&Path>) {
+    let (Some(fit), Some(project)) = (ask.fit(), project) else { return };
+    ask.command = fit.in_project(&ask.command, project);
 }
 
 /// Lets an agent reach the hosts of its preset, where the user did not say otherwise and may.
