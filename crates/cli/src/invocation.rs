@@ -196,7 +196,8 @@ impl Invocation {
         // The name of a workspace is the only word without an option that such a command takes there.
         let named = match group {
             "commit" | "discard" | "pull" | "redo" | "status" | "undo" => {
-                argv.get(at).is_some_and(|word| !word.starts_with('-'))
+                // All of them are meant by `--all`.
+                argv.get(at).is_some_and(|word| !word.starts_with('-') || word == "--all")
             }
             _ => false,
         };

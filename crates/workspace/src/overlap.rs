@@ -52,7 +52,7 @@ pub struct OverlapSide {
     pub workspace: String,
     /// The lines in its own version, first and last, counted from 1; none where the file is not merged by lines. Where it deleted lines, the
     /// one before them.
-    pub lines: Vec<(u64, u64)>,
+    pub lines: Vec<LineSpan>,
 }
 
 /// Finds what several workspaces changed at the same time. It waits for nobody, and nobody waits for it.
@@ -303,12 +303,15 @@ fn same(one: &Version, other: &Version) -> bool {
     }
 }
 
+/// The first line and the last.
+type LineSpan = (u64, u64);
+
 /// Merges two versions of a file, and says what does not fit, with the lines of each.
 fn clash(
     before: &Version,
     one: &Version,
     other: &Version,
-) -> Option<(ConflictKind, [Vec<(u64, u64)>; 2])> {
+) -> Option<(ConflictKind, [Vec<LineSpan>; 2])> {
     if same(one, other) || same(before, one) || same(before, other) {
         return None;
     }
