@@ -149,7 +149,7 @@ impl Place {
         let mut command = match hears_hang_ups() {
             true => Command::new(binary()),
             false => {
-                let mut command = Command::new("env");
+                let mut command = Command::new("/usr/bin/env");
                 command.arg("--default-signal=HUP").arg(binary());
                 command
             }
