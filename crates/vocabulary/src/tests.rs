@@ -19,13 +19,15 @@ fn listed(schema: &schemars::Schema) -> Vec<String> {
 }
 
 /// Every file that defines sets.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
     include_str!("approval.rs"),
     include_str!("change.rs"),
     include_str!("exec.rs"),
     include_str!("exit_code.rs"),
+    include_str!("integration.rs"),
     include_str!("merge.rs"),
     include_str!("policy.rs"),
+    include_str!("preset.rs"),
     include_str!("program.rs"),
     include_str!("storage.rs"),
 ];
@@ -68,44 +70,49 @@ fn words_are_the_same_everywhere() {
     check::<CompactWayDoc>();
     check::<Confinement>();
     check::<ConflictKindDoc>();
+    check::<CredentialFormat>();
+    check::<CredentialMode>();
+    check::<Demand>();
     check::<DoctorState>();
-    check::<DriverName>();
     check::<DriverChoice>();
+    check::<DriverName>();
     check::<Durability>();
     check::<EffectCategory>();
     check::<EntryKindDoc>();
     check::<ExecState>();
     check::<ExitCode>();
+    check::<FileAccess>();
     check::<GarbageKind>();
     check::<Goal>();
     check::<HeldReasonDoc>();
-    check::<Demand>();
-    check::<FileAccess>();
-    check::<HomeView>();
     check::<HomeKeep>();
-    check::<CredentialFormat>();
-    check::<CredentialMode>();
-    check::<PresetOrigin>();
-    check::<Visibility>();
-    check::<ProjectRule>();
-    check::<RerunReason>();
-    check::<ResourceLimit>();
-    check::<Wall>();
+    check::<HomeView>();
+    check::<IntegratedAgent>();
+    check::<IntegrationPart>();
+    check::<IntegrationScope>();
+    check::<IntegrationState>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();
     check::<Network>();
+    check::<OwnSandbox>();
     check::<PathAccess>();
     check::<PieceKindDoc>();
     check::<PolicyDecision>();
     check::<PolicyLanguage>();
     check::<PolicyLayer>();
+    check::<PresetOrigin>();
+    check::<ProjectRule>();
     check::<RepositoryEvent>();
+    check::<RerunReason>();
+    check::<ResourceLimit>();
     check::<RevertVerb>();
     check::<SettleOutcome>();
     check::<Shell>();
     check::<SkipCode>();
     check::<StorageClass>();
     check::<TrustKind>();
+    check::<Visibility>();
+    check::<Wall>();
     check::<When>();
 }
 
