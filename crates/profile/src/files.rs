@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use offshoot_vocabulary::{Demand, FileAccess, Network, Wall};
+use offshoot_vocabulary::{Demand, FileAccess, Network, Notation, Wall};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -151,6 +151,15 @@ impl Profiles {
         &self.tls
     }
 
+    /// The same with more that the proxy adds to requests, and the hosts for which it has to look into TLS.
+    #[must_use]
+    pub fn with_credentials(&self, rules: Vec<CredentialRule>, inspect: Vec<String>) -> Self {
+        let mut more = self.clone();
+        more.credentials.extend(rules);
+        more.tls.inspect.extend(inspect);
+        more
+    }
+
     /// What a project's file takes away.
     pub fn project(&self, name: &str, text: &str) -> Result<ProjectNarrowing, ProfileError> {
         let file: ProjectFile = parse(name, text).map_err(|error| match defines_profiles(text) {
@@ -263,8 +272,7 @@ pub(crate) fn parse<'t, T: Deserialize<'t>>(name: &str, text: &'t str) -> Result
     toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| line_at(text, span.start));
         let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-        // What the parser calls these is not what people call them.
-        let message = error.message().replace("a sequence", "a list").replace("a map", "a table");
+        let message = Notation::Toml.explain(error.message());
         ProfileError::new(name, format!("{place}{message}"))
     })
 }

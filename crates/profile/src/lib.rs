@@ -13,16 +13,14 @@ mod hosts;
 mod preset;
 mod profile;
 mod reads;
-mod scrub;
 
 pub use demand::Demands;
 pub use error::ProfileError;
 pub use files::{Profiles, ProjectNarrowing};
 pub use hosts::{CredentialRule, HostRule, HostTable, TlsRules, ValueSource};
 pub use preset::{
-    HomePath, HomeRow, LostArgument, Preset, PresetArguments, PresetHosts, PresetLogin,
-    PresetVariables, Presets,
+    HomePath, HomeRow, LostArgument, Preset, PresetAcp, PresetArguments, PresetHosts, PresetKey,
+    PresetLogin, PresetVariables, Presets,
 };
 pub use profile::Profile;
-pub use reads::{ALL, Group, Tool, groups};
-pub use scrub::{OmittedLines, Scrubbed, scrub};
+pub use reads::{ALL, Group, HostTool, groups};

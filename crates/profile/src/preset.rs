@@ -4,6 +4,8 @@
 //! is in `docs/design/presets.md`.
 
 mod home;
+mod keys;
+mod moved;
 mod recognise;
 #[cfg(test)]
 mod tests;
@@ -18,6 +20,7 @@ use crate::error::ProfileError;
 use crate::files::{line_at, parse};
 
 pub use home::{HomePath, HomeRow};
+pub use keys::PresetKey;
 
 /// Those that everybody has, by name, with their text and the names of their programs.
 const BUILT_IN: &[(&str, &str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
@@ -49,6 +52,12 @@ pub struct Preset {
     pub hosts: PresetHosts,
     /// How somebody is logged in.
     pub login: Option<PresetLogin>,
+    /// How it speaks to editors, where it does.
+    pub acp: Option<PresetAcp>,
+    /// Keys that can stay outside.
+    pub inject: Vec<PresetKey>,
+    /// Variables that move its directories, with what they move.
+    pub moves: BTreeMap<String, BTreeMap<String, String>>,
     /// What becomes of paths of the home: the first row that fits.
     pub home: Vec<HomeRow>,
 }
@@ -119,6 +128,18 @@ pub struct PresetLogin {
     pub command: String,
 }
 
+/// How an agent speaks to editors, by the Agent Client Protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PresetAcp {
+    /// The command that does: the agent itself, or an adapter.
+    pub command: Vec<String>,
+    /// The npm package that has the command, where that is not the agent's own.
+    pub package: Option<String>,
+    /// What is set for it, unless the caller says otherwise.
+    pub set: BTreeMap<String, String>,
+}
+
 /// A file of a preset.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,6 +158,11 @@ struct PresetFile {
     #[serde(default)]
     hosts: PresetHosts,
     login: Option<PresetLogin>,
+    acp: Option<PresetAcp>,
+    #[serde(default)]
+    inject: Vec<PresetKey>,
+    #[serde(default)]
+    moves: moved::Moves,
     #[serde(default)]
     home: Vec<Spanned<RowText>>,
 }
@@ -190,7 +216,18 @@ impl Preset {
             HomePath::parse(path)
                 .map_err(|message| ProfileError::new(file, format!("[login]: {message}")))?;
         }
-        for name in read.env.set.keys().chain(&read.env.pass).chain(&read.hosts.from) {
+        if read.acp.as_ref().is_some_and(|acp| acp.command.first().is_none_or(String::is_empty)) {
+            return Err(ProfileError::new(file, "[acp]: `command` names no program"));
+        }
+        if let Some(problem) = read.inject.iter().find_map(PresetKey::problem) {
+            return Err(ProfileError::new(file, problem));
+        }
+        moved::check(&read.moves)
+            .map_err(|message| ProfileError::new(file, format!("[moves]: {message}")))?;
+        let for_acp = read.acp.iter().flat_map(|acp| acp.set.keys());
+        let keys = read.inject.iter().flat_map(|key| key.from.iter().chain([&key.variable]));
+        let set = read.env.set.keys().chain(for_acp).chain(&read.env.pass);
+        for name in set.chain(&read.hosts.from).chain(keys).chain(read.moves.keys()) {
             if name.is_empty() || name.contains(['=', '\0']) {
                 let message = format!("\"{}\" is no name of a variable", name.escape_debug());
                 return Err(ProfileError::new(file, message));
@@ -209,6 +246,9 @@ impl Preset {
             own_sandbox: read.own_sandbox,
             hosts: read.hosts,
             login: read.login,
+            acp: read.acp,
+            inject: read.inject,
+            moves: read.moves,
             home,
         })
     }
@@ -246,19 +286,48 @@ fn is_name(name: &str) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Presets {
     /// The user's, or why one cannot be used.
-    user: BTreeMap<String, Result<Preset, ProfileError>>,
+    user: BTreeMap<String, Result<Preset, Unusable>>,
+}
+
+/// A preset of the user that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Unusable {
+    error: ProfileError,
+    /// The programs that it is for, as far as that can be read.
+    programs: Vec<String>,
+}
+
+impl Unusable {
+    fn new(error: ProfileError, text: &str) -> Self {
+        #[derive(Default, Deserialize)]
+        struct Programs {
+            #[serde(default)]
+            programs: Vec<String>,
+        }
+        let line = || text.lines().find(|line| line.trim_start().starts_with("programs"));
+        let read = toml::from_str(text).or_else(|_| toml::from_str(line().unwrap_or_default()));
+        let Programs { programs } = read.unwrap_or_default();
+        Self { error, programs }
+    }
 }
 
 impl Presets {
-    /// Those that everybody has, and the user's: the name of each, its file, and what that holds. One that cannot be used keeps others from
-    /// nothing.
-    pub fn load(user: Vec<(String, String, Result<String, String>)>) -> Self {
+    /// Those that everybody has, and the user's: the name of each, its file, and what that holds. `check` says what is wrong with one that can
+    /// be read. One that cannot be used keeps others from nothing.
+    pub fn load(
+        user: Vec<(String, String, Result<String, String>)>,
+        check: impl Fn(&Preset) -> Result<(), String>,
+    ) -> Self {
         let read = |(name, file, text): (String, String, Result<String, String>)| {
-            let preset = match text {
-                Ok(text) => Preset::parse(&name, PresetOrigin::User, &file, &text),
-                Err(message) => Err(ProfileError::new(&file, message)),
-            };
-            (name, preset)
+            let fail = |message: String| ProfileError::new(&file, message);
+            let read = text.as_deref().map_err(|message| fail(message.clone()));
+            let preset = read.and_then(|text| {
+                let preset = Preset::parse(&name, PresetOrigin::User, &file, text)?;
+                check(&preset).map_err(fail)?;
+                Ok(preset)
+            });
+            let text = text.as_deref().unwrap_or_default();
+            (name, preset.map_err(|error| Unusable::new(error, text)))
         };
         Self { user: user.into_iter().map(read).collect() }
     }
@@ -266,7 +335,7 @@ impl Presets {
     /// The preset of that name; none where there is none.
     pub fn find(&self, name: &str) -> Option<Result<Preset, ProfileError>> {
         if let Some(user) = self.user.get(name) {
-            return Some(user.clone());
+            return Some(user.clone().map_err(|unusable| unusable.error));
         }
         let (name, text, _) = BUILT_IN.iter().find(|(known, ..)| *known == name)?;
         Some(Preset::parse(name, PresetOrigin::BuiltIn, &format!("{name}.toml"), text))
@@ -305,8 +374,10 @@ impl Presets {
         let is_it = |known: &str| known.as_bytes() == program;
         let user = self.user.iter().find(|(name, preset)| match preset {
             Ok(preset) => preset.programs.iter().any(|known| is_it(known)),
-            // What it would say is not known.
-            Err(_) => name.as_bytes() == program,
+            // What else it would say is not known.
+            Err(unusable) => {
+                name.as_bytes() == program || unusable.programs.iter().any(|known| is_it(known))
+            }
         });
         let built_in = || {
             let mut known = BUILT_IN.iter().filter(|(name, ..)| !self.user.contains_key(*name));
@@ -314,6 +385,22 @@ impl Presets {
             found.map(|(name, ..)| (*name).to_owned())
         };
         user.map(|(name, _)| name.clone()).or_else(built_in)
+    }
+}
+
+impl Presets {
+    /// The name of the preset whose agent speaks to editors by this command: by itself, or by its adapter.
+    pub fn recognise_acp(&self, arguments: &[&[u8]]) -> Option<String> {
+        let known = self.recognise(arguments);
+        let program = recognise::program(arguments)?;
+        let is_it = |(_, preset): &(String, Result<Preset, ProfileError>)| {
+            let acp = preset.as_ref().ok().and_then(|preset| preset.acp.as_ref());
+            acp.is_some_and(|acp| {
+                let names = acp.command.first().into_iter().chain(&acp.package);
+                names.into_iter().any(|name| name.as_bytes() == program)
+            })
+        };
+        known.or_else(|| self.all().into_iter().find(is_it).map(|(name, _)| name))
     }
 }
 

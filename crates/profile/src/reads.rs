@@ -23,12 +23,12 @@ pub struct Group {
     /// It is all that the host has.
     pub everything: bool,
     /// Tools with a directory of their own.
-    pub tools: &'static [Tool],
+    pub tools: &'static [HostTool],
 }
 
 /// A tool that has a directory of its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Tool {
+pub struct HostTool {
     /// What it is called.
     pub name: &'static str,
     /// Where it may be: the first whose variable is set, or that lies in the home.

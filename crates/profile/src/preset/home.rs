@@ -55,7 +55,7 @@ impl HomeRow {
 
 /// A path below the home; a `*` in a name stands for anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HomePath(Vec<String>);
+pub struct HomePath(pub(super) Vec<String>);
 
 impl HomePath {
     /// Reads one as it is written.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::line::{DIRECTORIES, REFERENCES, SHAPES, Shape};
 
 /// Words before a credential in a header.
-const SCHEMES: [&str; 4] = ["bearer ", "basic ", "token ", "digest "];
+pub(crate) const SCHEMES: [&str; 4] = ["bearer ", "basic ", "token ", "digest "];
 /// Values that are switches.
 const SWITCHES: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "none", "nil"];
 /// Programs that print what they are given.
@@ -16,7 +16,7 @@ const LEAST_RANDOM: usize = 32;
 const LEAST_DIFFERENT: usize = 12;
 
 /// Whether a value of a name is written out, rather than referred to.
-pub(super) fn is_literal(value: &str, is_password: bool) -> bool {
+pub(crate) fn is_literal(value: &str, is_password: bool) -> bool {
     let value = value.trim().trim_end_matches(['"', '\'', ',', ';']);
     let lower = value.to_ascii_lowercase();
     let value = SCHEMES
@@ -59,7 +59,7 @@ fn is_reference(value: &str) -> bool {
 }
 
 /// Whether a value is long and looks random.
-pub(super) fn is_random(value: &str) -> bool {
+pub(crate) fn is_random(value: &str) -> bool {
     let of_random = |c: char| c.is_ascii_alphanumeric() || "+/=_-".contains(c);
     let value = value.trim().trim_end_matches(['"', '\'', ',', ';']);
     let mut different: Vec<char> = value.chars().collect();
@@ -74,28 +74,34 @@ pub(super) fn is_random(value: &str) -> bool {
 }
 
 /// Whether a line has a token that is known by its shape.
-pub(super) fn has_known_shape(line: &str) -> bool {
+pub(crate) fn has_known_shape(line: &str) -> bool {
     SHAPES.iter().any(|shape| has_shape(line, shape))
 }
 
-pub(super) fn has_shape(line: &str, shape: &Shape) -> bool {
+pub(crate) fn has_shape(line: &str, shape: &Shape) -> bool {
+    spans_of_shape(line, shape).next().is_some()
+}
+
+/// Where a text has tokens of a shape.
+pub(crate) fn spans_of_shape(line: &str, shape: &Shape) -> impl Iterator<Item = Range<usize>> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    line.match_indices(shape.start).any(|(at, _)| {
+    line.match_indices(shape.start).filter_map(move |(at, start)| {
         // A beginning that is no letter begins wherever it is.
         let begins = !shape.start.starts_with(in_word) || !line[..at].ends_with(in_word);
         let more = |c: &char| match shape.hex {
             true => matches!(c, '0'..='9' | 'a'..='f' | '-'),
             false => c.is_ascii_alphanumeric() || (!shape.plain && "_-.".contains(*c)),
         };
-        let rest: String = line[at + shape.start.len()..].chars().take_while(more).collect();
-        begins
-            && rest.len() >= shape.least
-            && (!shape.digit || rest.contains(|c: char| c.is_ascii_digit()))
+        let rest = &line[at + start.len()..];
+        let length: usize = rest.chars().take_while(more).map(char::len_utf8).sum();
+        let has_digit = || rest[..length].contains(|c: char| c.is_ascii_digit());
+        let is_one = begins && length >= shape.least && (!shape.digit || has_digit());
+        is_one.then(|| at..at + start.len() + length)
     })
 }
 
 /// Where addresses in a line have a login before their hosts, with the sign that ends it: `https://NAME:PASSWORD@HOST`, `https://TOKEN@HOST`.
-pub(super) fn logins(line: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn logins(line: &str) -> impl Iterator<Item = Range<usize>> {
     let ends = |c: char| c.is_whitespace() || "/\"'?#".contains(c);
     line.match_indices("://").filter_map(move |(at, scheme)| {
         let start = at + scheme.len();
@@ -111,7 +117,7 @@ pub(super) fn logins(line: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Whether an address in a line has a login before its host, also one without a scheme: `NAME:PASSWORD@HOST`.
-pub(super) fn has_login(line: &str) -> bool {
+pub(crate) fn has_login(line: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || "/\"'=,".contains(c);
     logins(line).next().is_some()
         || line.split(ends).any(|word| {
@@ -125,7 +131,7 @@ pub(super) fn has_login(line: &str) -> bool {
 }
 
 /// Whether a value is `NAME:WORD`, and no ids of a user and a group.
-pub(super) fn is_pair(value: &str) -> bool {
+pub(crate) fn is_pair(value: &str) -> bool {
     let value = value.trim().trim_matches(['"', '\'']);
     let Some((name, word)) = value.split_once(':') else { return false };
     let is_id = |part: &str| part.chars().all(|c| c.is_ascii_digit());

@@ -1,9 +1,9 @@
 //! Settings without what seems to be a credential.
 
-mod kind;
-mod line;
+pub(crate) mod kind;
+pub(crate) mod line;
 mod shell;
-mod value;
+pub(crate) mod value;
 
 use std::borrow::Cow;
 

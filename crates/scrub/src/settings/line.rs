@@ -1,39 +1,45 @@
 //! Whether a line of settings holds a credential.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::kind::is_harmless;
 use super::value::{has_known_shape, has_login, is_literal, is_pair, is_random, logins};
 
 include!(concat!(env!("OUT_DIR"), "/credentials.rs"));
 
 /// The beginning of a token that is known by its shape.
-pub(super) struct Shape {
-    pub(super) start: &'static str,
+pub(crate) struct Shape {
+    pub(crate) start: &'static str,
     /// How many characters follow at least.
-    pub(super) least: usize,
+    pub(crate) least: usize,
     /// They are letters and digits.
-    pub(super) plain: bool,
+    pub(crate) plain: bool,
     /// One of them is a digit.
-    pub(super) digit: bool,
+    pub(crate) digit: bool,
     /// They are lower-case hexadecimal digits and hyphens.
-    pub(super) hex: bool,
+    pub(crate) hex: bool,
+    /// It is looked for in settings alone: in other texts it is too common.
+    pub(crate) settings: bool,
     /// A line that has one.
     #[cfg(test)]
-    pub(super) example: &'static str,
+    pub(crate) example: &'static str,
 }
 
 /// What names a credential in a file with some ending.
-pub(super) struct NamesOfFile {
-    pub(super) ends: &'static str,
-    pub(super) names: &'static [&'static str],
+pub(crate) struct NamesOfFile {
+    pub(crate) ends: &'static str,
+    pub(crate) names: &'static [&'static str],
     /// Any value `NAME:WORD` is one.
-    pub(super) pairs: bool,
+    pub(crate) pairs: bool,
     #[cfg(test)]
-    pub(super) example: &'static str,
+    pub(crate) example: &'static str,
 }
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Syntax {
+pub(crate) enum Syntax {
     /// A name and a value in each line.
     Plain,
     /// Commands of a shell.
@@ -45,7 +51,7 @@ pub(super) enum Syntax {
 }
 
 impl Syntax {
-    pub(super) fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         const CODE: [&str; 8] =
             [".lua", ".vim", "vimrc", ".jl", ".gradle", ".Rprofile", ".irbrc", ".ghci"];
         const MARKUP: [&str; 4] = [".xml", "NuGet.Config", ".json", ".prettierrc"];
@@ -63,7 +69,7 @@ impl Syntax {
 
 /// What was found in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     Nothing,
     /// A name of a credential without a value, which may be in the next line.
     Empty,
@@ -74,7 +80,7 @@ pub(super) enum Found {
 }
 
 /// A line without the logins of its addresses; none where there is no login that can be taken out.
-pub(super) fn without_logins(syntax: Syntax, line: &str) -> Option<String> {
+pub(crate) fn without_logins(syntax: Syntax, line: &str) -> Option<String> {
     let is_program = matches!(syntax, Syntax::Shell | Syntax::Code);
     let mut rest = line.to_owned();
     let mut places: Vec<_> = logins(line).collect();
@@ -90,13 +96,31 @@ pub(super) fn without_logins(syntax: Syntax, line: &str) -> Option<String> {
     (!places.is_empty()).then_some(rest)
 }
 
+/// What a line has to have, in capitals or not, for a token of a known shape or a name of a credential to be in it. None if they
+/// cannot be looked for at once.
+static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let shapes = SHAPES.iter().map(|shape| shape.start);
+    let names = [NAMES, PARTS, LIKELY, &[KEY_OF_SERVICE]].concat();
+    AhoCorasick::builder().ascii_case_insensitive(true).build(shapes.chain(names)).ok()
+});
+
+/// The end of a variable's name that is one for a key.
+const KEY_OF_SERVICE: &str = "_KEY";
+
 /// Looks for a credential in a line of a file.
-pub(super) fn find(file: &str, syntax: Syntax, line: &str) -> Found {
+pub(crate) fn find(file: &str, syntax: Syntax, line: &str) -> Found {
     if line.contains("-----BEGIN ") && line.contains("PRIVATE KEY") {
         return if line.contains("-----END ") { Found::Line } else { Found::Open };
     }
     let is_login = syntax != Syntax::Code && (has_login(line) || gives_login(line));
-    if is_login || has_known_shape(line) || is_of_file(file, line) {
+    if is_login || is_of_file(file, line) {
+        return Found::Line;
+    }
+    // Most lines have nothing of all that follows.
+    if WORDS.as_ref().is_some_and(|words| !words.is_match(line)) {
+        return Found::Nothing;
+    }
+    if has_known_shape(line) {
         return Found::Line;
     }
     let mut empty = false;
@@ -130,13 +154,13 @@ pub(super) fn find(file: &str, syntax: Syntax, line: &str) -> Found {
 }
 
 /// Whether a title of a section is about credentials.
-pub(super) fn names_credential(title: &str) -> bool {
+pub(crate) fn names_credential(title: &str) -> bool {
     let title = title.split(']').next().unwrap_or_default().to_ascii_lowercase();
     NAMES.iter().any(|name| title.contains(name))
 }
 
 /// Where names are in a line, or what could be some.
-fn names(line: &str) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn names(line: &str) -> impl Iterator<Item = (usize, usize)> {
     let of_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -147,7 +171,7 @@ fn names(line: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-fn is_credential(name: &str) -> bool {
+pub(crate) fn is_credential(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     NAMES.iter().any(|word| lower.contains(word))
         || has_part(name, PARTS)
@@ -156,16 +180,16 @@ fn is_credential(name: &str) -> bool {
 
 /// Whether a name is that of a variable for a key: `STRIPE_KEY`.
 fn is_key_of_service(name: &str) -> bool {
-    name.ends_with("_KEY") && !name.contains(|c: char| c.is_ascii_lowercase())
+    name.ends_with(KEY_OF_SERVICE) && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
-fn is_password(name: &str) -> bool {
+pub(crate) fn is_password(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.contains("pass") || lower.contains("pw")
 }
 
 /// Whether a part of a name, as capitals and punctuation divide it, is one of these words.
-fn has_part(name: &str, words: &[&str]) -> bool {
+pub(crate) fn has_part(name: &str, words: &[&str]) -> bool {
     let lower = name.to_ascii_lowercase();
     // The directory that a shell is in has a name of its own.
     let is = |harmless: &str| {
@@ -178,7 +202,7 @@ fn has_part(name: &str, words: &[&str]) -> bool {
 }
 
 /// The parts of a name, as capitals and punctuation divide it.
-pub(super) fn parts(name: &str) -> Vec<String> {
+pub(crate) fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {

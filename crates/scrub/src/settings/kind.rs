@@ -12,7 +12,7 @@ const LONGEST_ALGORITHM: usize = 12;
 const SECRET_ADDRESSES: [&str; 3] = ["webhook", "dsn", "connection"];
 
 /// Whether the last word of a name says what kind of value it has, and the value is of that kind.
-pub(super) fn is_harmless(name: &str, value: &str) -> bool {
+pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
     let parts = parts(name);
     let Some(last) = parts.last() else { return false };
     let kind = KINDS.iter().find(|(_, words)| words.contains(&last.as_str()));
