@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor, open};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, lstat, major, minor, open};
 use rustix::io::Errno;
 
 use crate::disk::open_below;
@@ -46,18 +46,19 @@ impl RegularFileError {
 /// Commands make files of a project too, so a path may turn out to be anything. Nothing waits for the other end of a pipe, and nothing
 /// is read that has no end. `/dev/null` counts as an empty file: people name it to mean none.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, RegularFileError> {
+    // Most files that are looked for are not there, and this alone says so.
+    let named = lstat(path).map_err(refused)?;
+    let is_link = FileType::from_raw_mode(named.st_mode) == FileType::Symlink;
     let file = open(path, READ | OFlags::CLOEXEC, Mode::empty()).map_err(|errno| match errno {
         // Whoever made the link meant something by it.
-        Errno::NOENT | Errno::NOTDIR | Errno::LOOP if path.is_symlink() => {
-            RegularFileError::LeadsNowhere
-        }
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP if is_link => RegularFileError::LeadsNowhere,
         errno => refused(errno),
     })?;
     let stat = fstat(&file).map_err(io::Error::from)?;
     let device = (major(stat.st_rdev), minor(stat.st_rdev));
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::CharacterDevice if device == NULL_DEVICE => Ok(Vec::new()),
-        kind => read_all(file, kind, limit),
+        _ => read_all(file, &stat, limit),
     }
 }
 
@@ -69,7 +70,7 @@ pub fn read_regular_below(
 ) -> Result<Vec<u8>, RegularFileError> {
     let file = open_below(dir, path, READ).map_err(refused)?;
     let stat = fstat(&file).map_err(io::Error::from)?;
-    read_all(file, FileType::from_raw_mode(stat.st_mode), limit)
+    read_all(file, &stat, limit)
 }
 
 /// Waits for nobody, and takes no terminal.
@@ -84,11 +85,13 @@ fn refused(errno: Errno) -> RegularFileError {
     }
 }
 
-fn read_all(file: OwnedFd, kind: FileType, limit: u64) -> Result<Vec<u8>, RegularFileError> {
-    if kind != FileType::RegularFile {
+fn read_all(file: OwnedFd, stat: &Stat, limit: u64) -> Result<Vec<u8>, RegularFileError> {
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(RegularFileError::NotRegular);
     }
-    let mut bytes = Vec::new();
+    // Room for all of it and one byte more, so that one call reads it and the next one finds the end.
+    let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit).min(MOST_AT_ONCE);
+    let mut bytes = Vec::with_capacity(size as usize + 1);
     // It may grow while it is read, and files of `/proc` do not say how long they are.
     File::from(file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
@@ -96,6 +99,9 @@ fn read_all(file: OwnedFd, kind: FileType, limit: u64) -> Result<Vec<u8>, Regula
         false => Ok(bytes),
     }
 }
+
+/// No more room is made before anything was read: a file may be said to be very long, and have holes.
+const MOST_AT_ONCE: u64 = 1 << 20;
 
 /// What the kernel calls `/dev/null`, whatever its name is.
 const NULL_DEVICE: (u32, u32) = (1, 3);

@@ -47,6 +47,7 @@ fn note(vault: &Vault) -> ExecNote {
         capture: None,
         joined: None,
         shared: false,
+        variables: Vec::new(),
         trial: false,
         preset: None,
         layer: None,

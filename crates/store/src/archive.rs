@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::catalog::Catalog;
 use crate::catalog::options::OpenOptions;
-use crate::catalog::schema::upgrade;
+use crate::catalog::schema::{self, upgrade};
 use crate::catalog::sums::Ledger;
 use crate::catalog::tables::{LAYERS, LINKS, META, PACKS, REFS, STACKS, TABLES, Table};
 use crate::error::{StoreError, from_io, from_sqlite};
@@ -20,9 +20,11 @@ use crate::object::{Hash, ObjectKind, Put};
 /// "OffA": marks the file as ours.
 const APPLICATION_ID: i64 = 0x4f66_6641;
 /// The newest format of archives.
-const NEWEST: i64 = 3;
+const NEWEST: i64 = 4;
 /// The format that brought hashes of rows.
 const HAS_SUMS: i64 = 3;
+/// The format that brought sessions.
+const HAS_SESSIONS: i64 = 4;
 
 /// The tables of a catalog that are about one machine.
 const LEFT_OUT: [&Table; 4] = [&LAYERS, &PACKS, &STACKS, &LINKS];
@@ -71,6 +73,14 @@ impl Archive {
             self.connection.prepare("SELECT root FROM snapshots").map_err(self.error())?;
         let rows = statement.query_map([], |row| row.get(0)).map_err(self.error())?;
         rows.collect::<Result<_, _>>().map_err(self.error())
+    }
+
+    /// What sessions keep: hashes and lengths.
+    pub fn session_contents(&self) -> Result<Vec<(Hash, u64)>, StoreError> {
+        let sql = "SELECT content, bytes FROM session_contents";
+        let mut statement = self.connection.prepare(sql).map_err(self.error())?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.and_then(Iterator::collect).map_err(self.error())
     }
 
     /// How many operations are in its log.
@@ -195,14 +205,18 @@ impl Archive {
     /// Copies everything but the chunks into a new catalog.
     pub fn copy_into(&self, catalog: &Catalog) -> Result<(), StoreError> {
         let has_sums = self.has_sums()?;
-        let tables = carried().map(|table| (table.name, columns(table, has_sums)));
+        let tables = carried(self.version()?).map(|table| (table.name, columns(table, has_sums)));
         let objects = ("objects", OBJECTS.to_vec());
         let tables: Vec<_> = std::iter::once(objects).chain(tables).collect();
         catalog.fill_from(&self.connection, &self.path, &tables, has_sums)
     }
 
     fn has_sums(&self) -> Result<bool, StoreError> {
-        Ok(self.number("user_version")? >= HAS_SUMS)
+        Ok(self.version()? >= HAS_SUMS)
+    }
+
+    fn version(&self) -> Result<i64, StoreError> {
+        self.number("user_version")
     }
 
     fn number(&self, name: &str) -> Result<i64, StoreError> {
@@ -222,9 +236,16 @@ impl Archive {
 /// The columns of the table of objects, whose rows are covered by their ids.
 const OBJECTS: [&str; 3] = ["kind", "id", "value"];
 
-/// The tables of a catalog that an archive has too, but for that of objects.
-fn carried() -> impl Iterator<Item = &'static Table> {
-    TABLES.into_iter().filter(|table| !LEFT_OUT.iter().any(|out| out.name == table.name))
+/// The tables of a catalog that an archive of a format has too, but for that of objects.
+fn carried(version: i64) -> impl Iterator<Item = &'static Table> {
+    let known = move |table: &&Table| version >= HAS_SESSIONS || !is_of_sessions(table);
+    let stays = |table: &&Table| !LEFT_OUT.iter().any(|out| out.name == table.name);
+    TABLES.into_iter().filter(stays).filter(known)
+}
+
+/// Whether a table came with sessions.
+fn is_of_sessions(table: &Table) -> bool {
+    table.since >= schema::HAS_SESSIONS
 }
 
 /// The columns that a table has in an archive with hashes of rows, or in an older one.

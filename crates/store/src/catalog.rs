@@ -13,6 +13,7 @@ pub(crate) mod pool;
 pub(crate) mod reader;
 pub(crate) mod rows;
 pub(crate) mod schema;
+mod sessions;
 mod shrink;
 mod stacks;
 pub(crate) mod sums;

@@ -24,8 +24,9 @@ pub use catalog::Catalog;
 pub use catalog::options::OpenOptions;
 pub use catalog::reader::Reader;
 pub use catalog::rows::{
-    AuditRow, AuditSeen, AuditUntil, ExecEnds, ExecRow, LayerRow, LinkRow, NewOperation,
-    OperationRow, PackRow, RefChange, RefKey, RefRow, SnapshotRow, StackRow,
+    AuditRow, AuditSeen, AuditUntil, CallRow, ExecEnds, ExecRow, LayerRow, LinkRow, NewOperation,
+    OperationRow, PackRow, RefChange, RefKey, RefRow, SessionContentRow, SessionEventRow,
+    SessionRow, SnapshotRow, StackRow,
 };
 pub use catalog::writer::Writer;
 pub use draft::DraftBackend;

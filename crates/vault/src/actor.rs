@@ -23,6 +23,25 @@ impl Actor {
         Self { user: name.into(), ..Self::default() }
     }
 
+    /// An agent that acts for this one in a session. Where this one is an agent already, both are named.
+    ///
+    /// ```
+    /// use offshoot_vault::Actor;
+    ///
+    /// let person = Actor::user("ada");
+    /// let agent = person.through("editor", "s-1");
+    /// assert_eq!(agent.agent.as_deref(), Some("editor"));
+    /// assert_eq!(agent.through("helper", "s-2").agent.as_deref(), Some("editor (helper)"));
+    /// ```
+    #[must_use]
+    pub fn through(&self, agent: &str, session: &str) -> Self {
+        let agent = match &self.agent {
+            Some(own) => format!("{own} ({agent})"),
+            None => agent.to_owned(),
+        };
+        Self { user: self.user.clone(), agent: Some(agent), session: Some(session.to_owned()) }
+    }
+
     /// Refuses an agent. What only a person may do asks here, and says what that is.
     pub fn require_person(&self, what: &'static str) -> Result<()> {
         match &self.agent {

@@ -16,6 +16,8 @@ use crate::vault::Vault;
 const HOME: &str = "home";
 /// What is known of its credentials.
 const SYNCED: &str = "synced.json";
+/// What is known of directories of the user's home that it shares.
+const SHARED: &str = "shared.json";
 
 /// Where the home of an agent is.
 #[derive(Clone, Debug)]
@@ -48,6 +50,30 @@ impl Vault {
     }
 }
 
+impl Vault {
+    /// Calls `alone` for each home with notes of shared directories that no command uses: who noted them did not come to the end.
+    pub fn left_sharing(&self, mut alone: impl FnMut(&AgentPlace)) -> Result<()> {
+        let all = self.dir().join("agents");
+        let entries = match fs::read_dir(&all) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(io_error("list", &all)(error)),
+        };
+        for entry in entries {
+            let place = AgentPlace { dir: entry.map_err(io_error("list", &all))?.path() };
+            if !place.shared().exists() {
+                continue;
+            }
+            let path = place.dir.join("lock");
+            let lock = file_lock::open(&path).map_err(io_error("open", &path))?;
+            if file_lock::try_lock(&lock, LockKind::Alone).map_err(io_error("lock", &path))? {
+                alone(&place);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl AgentPlace {
     /// What the agent sees as its home.
     pub fn path(&self) -> PathBuf {
@@ -57,6 +83,11 @@ impl AgentPlace {
     /// What was the same inside and on the host.
     pub fn synced(&self) -> PathBuf {
         self.dir.join(SYNCED)
+    }
+
+    /// Which directories of the user's home are shared, as they were before.
+    pub fn shared(&self) -> PathBuf {
+        self.dir.join(SHARED)
     }
 
     /// Waits until no other command compares its files with the host's.

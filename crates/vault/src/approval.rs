@@ -44,12 +44,21 @@ pub struct Approval {
     pub digest: String,
     /// What the same command of the same session is recognised by, for an approval that holds for all of that session.
     pub repeats: String,
-    /// The snapshot that it starts from, where its workspace is there.
+    /// What a workspace that is not there yet would be made from, where somebody named that; otherwise the main line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The network that it was asked with, as `--net` has it; missing in approvals of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// The snapshot that it starts from: that of its workspace, or what a workspace that is not there yet would be made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Id>,
     /// The snapshot that a trial left; the one before where it changed nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Id>,
+    /// How many paths the trial would change; missing in approvals of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<u64>,
     /// The states of files (root hashes) of these snapshots: a catalog in which one of them is another is refused.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub roots: BTreeMap<Id, String>,
@@ -116,6 +125,11 @@ impl Approval {
             true => Vec::new(),
             false => self.base.into_iter().chain(self.trial).collect(),
         }
+    }
+
+    /// Whether it can be carried out when nobody waits for it any more: it was tried, or all that it needs was kept.
+    pub fn outlives_waiter(&self) -> bool {
+        self.trial.is_some() || self.request.is_some()
     }
 
     /// Whether it holds for the same command of the same session at this time.

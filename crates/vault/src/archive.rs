@@ -82,7 +82,10 @@ impl Vault {
         archive.set_meta("name", name.as_bytes())?;
         // What is committed from now on is not in it.
         let roots = archive.roots()?;
-        let marks = self.mark_roots(roots.iter())?;
+        let mut marks = self.mark_roots(roots.iter())?;
+        for (content, bytes) in archive.session_contents()? {
+            marks.content(BlobId(content), bytes);
+        }
         let is_there = |root: &&Hash| marks.roots.contains(&RootId(**root));
         archive.retain(ObjectKind::Root, |id| marks.roots.contains(&RootId(*id)))?;
         archive.retain(ObjectKind::Node, |id| marks.nodes.contains(&NodeId(*id)))?;

@@ -9,6 +9,8 @@ pub(crate) mod signing;
 pub(crate) mod state;
 pub(crate) mod verify;
 
+use std::sync::LazyLock;
+
 use offshoot_store::{Hash, Id};
 use serde::{Deserialize, Serialize};
 
@@ -19,14 +21,20 @@ const HEAD: &[u8] = b"offshoot v1 audit head\0";
 /// The same for the word of a key for its successor.
 const SUCCESSOR: &[u8] = b"offshoot v1 audit key\0";
 
+/// What an event has in it that says something about the log itself: the two names below begin so.
+pub(crate) const ABOUT_THE_LOG: &str = "\"audit_";
 /// What an event calls a change of the key that signs.
 pub(crate) const AUDIT_KEY: &str = "audit_key";
 /// What an event calls the removal of those before.
 pub(crate) const PRUNED: &str = "audit_pruned";
 
+/// What every chain begins with: deriving it for each of a million events takes a noticeable time.
+static CHAIN: LazyLock<blake3::Hasher> =
+    LazyLock::new(|| blake3::Hasher::new_derive_key("offshoot v1 audit"));
+
 /// The chain of an audit event: over the chain before it and its own bytes.
 pub(crate) fn audit_chain(before: &Hash, event: &[u8]) -> Hash {
-    let mut hasher = blake3::Hasher::new_derive_key("offshoot v1 audit");
+    let mut hasher = CHAIN.clone();
     hasher.update(before).update(event);
     *hasher.finalize().as_bytes()
 }

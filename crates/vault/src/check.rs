@@ -2,6 +2,7 @@
 
 mod execs;
 pub(crate) mod repair;
+mod sessions;
 mod stacks;
 
 use std::collections::{HashMap, HashSet};
@@ -99,6 +100,7 @@ impl Vault {
             Checker::snapshots,
             Checker::refs,
             Checker::execs,
+            Checker::sessions,
             Checker::audit,
             Checker::layers,
             Checker::stacks,

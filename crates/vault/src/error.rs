@@ -8,6 +8,7 @@ use offshoot_store::{CutShort, Id, StoreError};
 use offshoot_tree::{PathError, TreeError};
 
 use crate::import::ignore::IgnoreFileError;
+use crate::session::error::SessionError;
 
 /// An error of a vault. Nothing was changed when one is returned, unless its text says otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -99,11 +100,13 @@ pub enum VaultError {
         /// When they were.
         time_ms: u64,
     },
-    /// A checkpoint would be left without its workspace.
-    #[error("checkpoint {checkpoint} would be left without its workspace")]
+    /// A checkpoint or a session would be left without its workspace.
+    #[error("{kind} {name} would be left without its workspace")]
     Orphaned {
-        /// The name of the checkpoint.
-        checkpoint: String,
+        /// Which of the two.
+        kind: String,
+        /// Its name.
+        name: String,
     },
     /// Something writes to the vault that does not say what it builds upon.
     #[error("{} is being written and does not say what it builds upon", .0.display())]
@@ -159,6 +162,9 @@ pub enum VaultError {
         /// What the other says of itself; may be empty.
         holder: String,
     },
+    /// Something around a session failed.
+    #[error(transparent)]
+    Session(#[from] SessionError),
     /// A record in the catalog cannot be read.
     #[error("{what} in the catalog cannot be read: {source}")]
     BadRecord {
@@ -219,7 +225,7 @@ pub(crate) fn cut_short(lost: &CutShort) -> String {
 }
 
 /// A day of the calendar, in UTC.
-fn date(time_ms: u64) -> String {
+pub(crate) fn date(time_ms: u64) -> String {
     // Counted in eras of 400 years that start on the first of March, so that the leap day is the last of its year.
     let days = time_ms / 86_400_000 + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

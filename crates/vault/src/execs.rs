@@ -25,8 +25,8 @@ impl Vault {
             Ok((recorded, reader.get_ref(&key)?.map(|row| (key, row))))
         });
         let Ok((Some(recorded), Some((key, row)))) = found else { return false };
-        let signer = self.signing().key(Some(&recorded.key));
-        signer.is_ok_and(|signer| {
+        let signer = self.signing().find(Some(&recorded.key)).ok().flatten();
+        signer.is_some_and(|signer| {
             let genuine = Approval::genuine(&key, &row, &self.id(), &signer.public());
             genuine.is_ok_and(|genuine| genuine == *approval)
         })

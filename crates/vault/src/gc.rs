@@ -15,6 +15,8 @@ pub(crate) mod pack;
 mod packs;
 pub(crate) mod pins;
 pub(crate) mod report;
+mod session_marks;
+mod sessions;
 mod sweep;
 mod window;
 
@@ -201,6 +203,7 @@ impl<'v> Collector<'v> {
     }
 
     fn run(mut self) -> Result<GcReport> {
+        self.sessions()?;
         for kind in [ObjectKind::Root, ObjectKind::Node, ObjectKind::Blob] {
             self.sweep(kind)?;
             self.roots_swept = true;

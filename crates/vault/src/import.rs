@@ -24,12 +24,13 @@ use offshoot_tree::links::Links;
 use offshoot_tree::{Batch, ContentId, Entry, Meta, RootId, VaultPath};
 
 use crate::actor::Actor;
+use crate::audit::records::Records;
 use crate::cache_file;
 use crate::error::{Result, io_error};
 use crate::import::options::ImportOptions;
 use crate::import::report::ImportReport;
 use crate::layer::LayerKind;
-use crate::operation::CREATE;
+use crate::operation::{ARRIVE, CREATE};
 use crate::refs::Binding;
 use crate::transact::{NewSnapshot, Transaction};
 use crate::vault::Vault;
@@ -228,9 +229,10 @@ impl Vault {
         Ok(Imported { root, content: dir.content, top, report, stack: None, links })
     }
 
-    /// Records that the vault came from elsewhere, and the name that it has here. From here on the key of this machine signs.
-    pub(crate) fn record_arrival(&self, name: &str, actor: &Actor) -> Result<()> {
-        self.record_event("vault import", actor, |tx| {
+    /// Records that the vault came from elsewhere, the name that it has here, and which records are others here. From here on the key of this machine signs.
+    pub(crate) fn record_arrival(&self, name: &str, actor: &Actor, altered: Records) -> Result<()> {
+        self.record_event(ARRIVE, actor, |tx| {
+            tx.cover(altered);
             let id = tx.new_id();
             tx.summary(format!("import vault {name}"));
             let writer = tx.writer();

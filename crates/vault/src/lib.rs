@@ -37,6 +37,7 @@ mod refs;
 mod registry;
 mod reserve;
 mod scratch;
+mod session;
 mod snapshot;
 mod sound_packs;
 mod symlinks;
@@ -83,7 +84,7 @@ pub use lock::folders::FolderLock;
 pub use lock::shared::SharedLock;
 pub use lock::workspace::{CompactionLock, WorkspaceLock, WorkspaceShare};
 pub use materialize::Materializer;
-pub use name::{NameError, check_name, name_from};
+pub use name::{NameError, check_name, check_ref_name, name_from};
 pub use operation::{
     CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,
 };
@@ -92,8 +93,20 @@ pub use registry::import::{ArchiveOptions, FromArchive};
 pub use registry::moved::MovedFolder;
 pub use registry::{Created, ListedVault, VaultRegistry, VaultRegistryError};
 pub use scratch::Scratch;
+pub use session::append::{INLINE_BODY, LONGEST_BODY, MOST_AT_ONCE};
+pub use session::call::{CallKey, LONGEST_CALL, RecordedCall};
+pub use session::content::{LONGEST_NOTE, MOST_NOTES, TextId};
+pub use session::error::SessionError;
+pub use session::fork::NewSessionFork;
+pub use session::lock::SessionLock;
+pub use session::manage::NewSession;
+pub use session::read::LONGEST_PAGE;
+pub use session::{
+    NewSessionEvent, SessionEvent, SessionHead, SessionOrigin, SessionParent, SessionRecord,
+    SessionTotals, SessionUpdate,
+};
 pub use snapshot::Snapshot;
 pub use symlinks::Symlinks;
-pub use transact::{Committed, NewSnapshot, Transaction};
+pub use transact::{Committed, MovedRef, NewSnapshot, RefMove, Transaction};
 pub use usage::StorageUsage;
 pub use vault::{Figures, Vault, VaultOptions};

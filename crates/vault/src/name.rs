@@ -1,5 +1,7 @@
 //! Names that people give to vaults, workspaces and checkpoints.
 
+use offshoot_store::IdPrefix;
+
 /// The text cannot be a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{name}\" cannot be a name: {why}")]
@@ -34,6 +36,18 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
     Ok(())
 }
 
+/// Checks the name of something that an id can name as well: a workspace, a checkpoint or a session. One that could be read as the start of
+/// an id would stand for what has that id.
+pub fn check_ref_name(name: &str) -> Result<(), NameError> {
+    check_name(name)?;
+    // For a thousand years from 1970 ids start so: years and numbers of issues are no ids.
+    if name.starts_with('0') && IdPrefix::new(name).is_some() {
+        let why = "it could be read as the start of an id; add a - or another first character";
+        return Err(NameError { name: name.to_owned(), why });
+    }
+    Ok(())
+}
+
 /// Makes a name out of any text, such as the last part of a path.
 pub fn name_from(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
@@ -59,6 +73,20 @@ mod tests {
         for bad in ["", "-a", ".a", "a/b", "a@b", "a b", "a\nb", "a:b", long.as_str()] {
             assert!(check_name(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_could_be_an_id_names_nothing_else() {
+        let id = offshoot_store::Id::random();
+        let (text, short) = (id.to_string(), id.short());
+        for bad in [&*text, &*short, &short[..4], &short.to_uppercase(), "01k9", "0abc"] {
+            assert_eq!(check_name(bad), Ok(()), "{bad}");
+            assert!(check_ref_name(bad).is_err(), "{bad}");
+        }
+        for good in ["fix", "01k", "2026", "1234", "01k9-a", "01k9u", "feed", &format!("{text}0")] {
+            assert_eq!(check_ref_name(good), Ok(()), "{good}");
+        }
+        assert!(check_ref_name("-a").is_err());
     }
 
     #[test]

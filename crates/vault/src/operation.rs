@@ -18,6 +18,8 @@ pub const REDO: &str = "redo";
 pub const CAPTURE: &str = "import";
 /// The kind of the operation that made the vault; it cannot be undone.
 pub const CREATE: &str = "vault create";
+/// The kind of the event that tells of a vault's arrival from another machine. Bindings and approvals did not come along.
+pub(crate) const ARRIVE: &str = "vault import";
 
 /// One entry of the operation log.
 #[derive(Clone, Debug, PartialEq, Eq)]

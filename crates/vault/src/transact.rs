@@ -3,6 +3,8 @@
 //! A transaction collects changes to refs and writes them together with the operation that made them and its audit
 //! event, in one commit. Objects and layers it mentions are already durable, or become so with it.
 
+mod moves;
+mod sessions;
 mod verify;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -15,7 +17,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::actor::Actor;
 use crate::approval::Approval;
-use crate::audit::key::AuditKey;
+use crate::audit::key::{AuditKey, PublicKey};
 use crate::audit::records::Records;
 use crate::audit::signing::Signing;
 use crate::audit::{AUDIT_KEY, SignedHead, audit_chain};
@@ -26,7 +28,11 @@ use crate::refs::{
     APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, head_key,
     head_row, head_snapshot, key, snapshots_of, to_json,
 };
+use crate::session::SESSION;
+use crate::session::chain::sign_anew;
 use crate::snapshot::Snapshot;
+
+pub use moves::{MovedRef, RefMove};
 
 /// Where the id of the vault is kept.
 pub(crate) const VAULT: &str = "vault";
@@ -205,19 +211,28 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.always = true;
     }
 
-    /// Has another key sign from here on.
-    pub(crate) fn hand_over(&mut self, successor: AuditKey) -> Result<()> {
-        // What the old key vouched for, the new one does.
+    /// Has a new key sign from here on.
+    pub(crate) fn hand_over(&mut self) -> Result<PublicKey> {
         let (vault, signer) = (self.signing.vault(), self.signer()?.public());
+        let successor = self.signing.make_next()?;
+        let public = successor.public();
+        self.summary(format!("audit key {public}"));
+        // What the old key vouched for, the new one does.
         for (key, row) in self.writer.refs(APPROVAL)? {
             if let Ok(approval) = Approval::genuine(&key, &row, &vault, &signer) {
                 let after = Some(approval.row(&vault, &successor));
                 self.unlogged.push(RefChange { key, before: Some(row), after });
             }
         }
+        sign_anew(self.writer, &vault, (&signer, &successor))?;
         self.successor = Some(successor);
         self.always = true;
-        Ok(())
+        Ok(public)
+    }
+
+    /// Has the event cover these records too.
+    pub(crate) fn cover(&mut self, records: Records) {
+        self.records.0.extend(records.0);
     }
 
     pub(crate) fn reverts(&mut self, operation: Id) {
@@ -329,20 +344,29 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.set(key(WORKSPACE, &workspace.id), Some(workspace.row()))
     }
 
-    /// Removes a workspace and its checkpoints.
+    /// Removes a workspace with its checkpoints and sessions.
     pub fn remove_workspace(&mut self, id: &Id) -> Result<()> {
-        for (checkpoint, row) in self.writer.refs(CHECKPOINT)? {
-            if row.scope == id.to_string() {
-                self.set(checkpoint, None)?;
+        for kind in [CHECKPOINT, SESSION] {
+            for (within, row) in self.writer.refs(kind)? {
+                if row.scope == id.to_string() {
+                    self.set(within, None)?;
+                }
             }
         }
         self.set(key(WORKSPACE, id), None)
     }
 
-    /// Whether a workspace has checkpoints.
-    pub fn has_checkpoints(&self, workspace: &Id) -> Result<bool> {
+    /// Whether a workspace has sessions.
+    pub fn has_sessions(&self, workspace: &Id) -> Result<bool> {
         let scope = workspace.to_string();
-        Ok(self.writer.refs(CHECKPOINT)?.iter().any(|(_, row)| row.scope == scope))
+        Ok(self.writer.refs(SESSION)?.iter().any(|(_, row)| row.scope == scope))
+    }
+
+    /// Whether a workspace has checkpoints or sessions.
+    pub fn has_belongings(&self, workspace: &Id) -> Result<bool> {
+        let scope = workspace.to_string();
+        let checkpoints = self.writer.refs(CHECKPOINT)?;
+        Ok(checkpoints.iter().any(|(_, row)| row.scope == scope) || self.has_sessions(workspace)?)
     }
 
     /// A checkpoint by its id.
@@ -485,10 +509,10 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.writer.change_refs(&changes)?;
         verify::verify(self.writer, &self.unlogged, &self.made)?;
         self.writer.change_refs(&self.unlogged)?;
-        self.unlogged.iter().for_each(|change| self.records.approval(change));
+        self.unlogged.iter().for_each(|change| self.records.unlogged(change));
         // What moves a ref can be undone, whoever recorded it.
         if self.recorded == Recorded::Operation || !changes.is_empty() {
-            self.writer.add_operation(&NewOperation {
+            let operation = NewOperation {
                 id: self.operation,
                 time_ms: self.time_ms,
                 actor: to_json(&self.actor),
@@ -497,7 +521,9 @@ impl<'a, 'b> Transaction<'a, 'b> {
                 summary: self.summary.clone(),
                 reverts: self.reverts,
                 changes: to_json(&changes),
-            })?;
+            };
+            self.writer.add_operation(&operation)?;
+            self.records.operation(&operation);
         }
         if measured::leaves_out_events() {
             return Ok(Some(self.operation));

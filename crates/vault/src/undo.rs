@@ -74,17 +74,48 @@ impl Vault {
 
     /// Takes back the newest operation of the scope that is not taken back yet.
     pub fn undo(&self, scope: Scope, actor: &Actor) -> Result<Reverted> {
-        self.revert(UNDO, scope, actor, undo_target)
+        self.undo_and(scope, actor, |_| Ok(()))
+    }
+
+    /// The same; `also` adds to the transaction once the refs are moved.
+    pub fn undo_and(
+        &self,
+        scope: Scope,
+        actor: &Actor,
+        also: impl FnOnce(&mut Transaction<'_, '_>) -> Result<()>,
+    ) -> Result<Reverted> {
+        self.revert(UNDO, scope, actor, undo_target, also)
     }
 
     /// Brings back what the last undo took back, unless something else happened since.
     pub fn redo(&self, scope: Scope, actor: &Actor) -> Result<Reverted> {
-        self.revert(REDO, scope, actor, redo_target)
+        self.redo_and(scope, actor, |_| Ok(()))
+    }
+
+    /// The same; `also` adds to the transaction once the refs are moved.
+    pub fn redo_and(
+        &self,
+        scope: Scope,
+        actor: &Actor,
+        also: impl FnOnce(&mut Transaction<'_, '_>) -> Result<()>,
+    ) -> Result<Reverted> {
+        self.revert(REDO, scope, actor, redo_target, also)
     }
 
     /// Makes the refs what they were right after an operation: all of the vault's or one workspace's.
     /// Returns the operation that did it, or `None` where they are that already.
     pub fn restore_operation(&self, id: &Id, scope: Scope, actor: &Actor) -> Result<Option<Id>> {
+        self.restore_operation_and(id, scope, actor, |_| Ok(()))
+    }
+
+    /// The same; `also` adds to the transaction once the refs are moved.
+    pub fn restore_operation_and(
+        &self,
+        id: &Id,
+        scope: Scope,
+        actor: &Actor,
+        also: impl FnOnce(&mut Transaction<'_, '_>) -> Result<()>,
+    ) -> Result<Option<Id>> {
         let target = self.operation(id)?;
         let committed = self.transact("op restore", actor, |tx| {
             let changes = changes_back_to(tx.reader(), &target, scope)?;
@@ -92,7 +123,8 @@ impl Vault {
             if let Scope::Workspace(workspace) = scope {
                 tx.scope(workspace);
             }
-            tx.apply(changes)
+            tx.apply(changes)?;
+            also(tx)
         });
         Ok(committed.map_err(|error| overtaken(error, *id, "restored"))?.operation)
     }
@@ -135,6 +167,7 @@ impl Vault {
         scope: Scope,
         actor: &Actor,
         find: fn(&Reader<'_>, Scope) -> Result<Operation>,
+        also: impl FnOnce(&mut Transaction<'_, '_>) -> Result<()>,
     ) -> Result<Reverted> {
         let mut found = None;
         let verb = if kind == UNDO { "undone" } else { "redone" };
@@ -153,6 +186,7 @@ impl Vault {
             found = Some(target.clone());
             let changes = changes.map(|change| on_top(tx, change)).collect::<Result<_>>()?;
             tx.apply(changes)?;
+            also(tx)?;
             Ok(target)
         });
         match (committed, found) {

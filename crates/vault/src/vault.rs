@@ -14,6 +14,7 @@ use offshoot_tree::{Batch, Objects, RootId, Tree, TreeError};
 use serde::de::DeserializeOwned;
 
 use crate::actor::Actor;
+use crate::audit::SignedHead;
 use crate::audit::signing::Signing;
 use crate::cache_file;
 use crate::error::{Result, VaultError, io_error};
@@ -27,7 +28,8 @@ use crate::refs::{
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{
-    APPLIED, AUDIT_RULES, Committed, DECLINED, GIT_DUE, Recorded, Transaction, VAULT,
+    APPLIED, AUDIT_RULES, AUDIT_SIGNATURE, Committed, DECLINED, GIT_DUE, Recorded, Transaction,
+    VAULT,
 };
 
 /// At most so many ids are looked for that start alike: enough to choose from.
@@ -243,6 +245,16 @@ impl Vault {
         self.event(false, (kind, actor), work)
     }
 
+    /// The same with whatever else is written under the write lock that is held.
+    pub(crate) fn record_on<T>(
+        &self,
+        kind: &str,
+        (writer, actor): (&mut Writer<'_>, &Actor),
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
+        Ok(self.transact_on(writer, Recorded::Event, (kind, actor), work)?.value)
+    }
+
     fn event<T>(
         &self,
         durable: bool,
@@ -269,6 +281,15 @@ impl Vault {
         let mut transaction = Transaction::new(writer, &self.signing, recorded, kind, actor);
         let value = work(&mut transaction)?;
         Ok(Committed { value, operation: transaction.finish()? })
+    }
+
+    /// Has the key whose signature the log has lie in its place.
+    pub(crate) fn settle_key(&self) -> Result<()> {
+        self.catalog.write(|writer| {
+            let recorded = writer.meta(AUDIT_SIGNATURE)?;
+            let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
+            self.signing.key(recorded.as_ref().map(|signed| &signed.key)).map(drop)
+        })
     }
 
     fn check_writable(&self) -> Result<()> {

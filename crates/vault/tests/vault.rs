@@ -58,6 +58,10 @@ mod reimport;
 mod repair;
 #[path = "vault/round_trip.rs"]
 mod round_trip;
+#[path = "vault/session_garbage.rs"]
+mod session_garbage;
+#[path = "vault/sessions.rs"]
+mod sessions;
 #[path = "vault/stacks.rs"]
 mod stacks;
 #[path = "vault/support.rs"]

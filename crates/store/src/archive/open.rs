@@ -10,9 +10,13 @@ use std::path::Path;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{APPLICATION_ID, Archive, CHUNKS, LEFT_OUT, NEWEST, OBJECTS, carried, columns};
+use super::{
+    APPLICATION_ID, Archive, CHUNKS, HAS_SESSIONS, LEFT_OUT, NEWEST, OBJECTS, carried, columns,
+    is_of_sessions,
+};
 use crate::catalog::connection::immutable_uri;
 use crate::catalog::schema::{self, SchemaRow};
+use crate::catalog::tables::TABLES;
 use crate::error::{StoreError, sqlite_error};
 
 impl Archive {
@@ -54,7 +58,7 @@ impl Archive {
 
     /// Fails where something is defined otherwise than in an export of this format.
     fn check_schema(&self) -> Result<(), StoreError> {
-        let expected = expected().map_err(self.error())?;
+        let expected = expected(self.version()?).map_err(self.error())?;
         let found = schema::found(&self.connection).map_err(self.error())?;
         let name = |row: &SchemaRow| (row.0.clone(), row.1.clone(), row.2.clone());
         let strange = found.iter().find(|row| !expected.iter().any(|it| name(it) == name(row)));
@@ -84,7 +88,7 @@ impl Archive {
     /// Fails where a table of an older format has other columns than it should, or one that is computed.
     fn check_columns(&self) -> Result<(), StoreError> {
         let objects = ("objects", OBJECTS.to_vec());
-        let tables = carried().map(|table| (table.name, columns(table, false)));
+        let tables = carried(self.version()?).map(|table| (table.name, columns(table, false)));
         for (table, mut expected) in std::iter::once(objects).chain(tables) {
             let sql = format!("SELECT name, hidden FROM pragma_table_xinfo('{table}')");
             let read = || -> rusqlite::Result<Vec<(String, i64)>> {
@@ -142,10 +146,12 @@ fn is_plain_table(text: Option<&str>) -> bool {
     text.is_some_and(|text| text.starts_with("CREATE TABLE "))
 }
 
-/// What is defined in an archive of the newest format.
-fn expected() -> rusqlite::Result<Vec<SchemaRow>> {
+/// What is defined in an archive of a format that has hashes of rows.
+fn expected(version: i64) -> rusqlite::Result<Vec<SchemaRow>> {
     let connection = schema::newest()?;
-    for table in LEFT_OUT {
+    let unknown =
+        TABLES.into_iter().filter(|table| version < HAS_SESSIONS && is_of_sessions(table));
+    for table in LEFT_OUT.into_iter().chain(unknown) {
         connection.execute_batch(&format!("DROP TABLE {}", table.name))?;
     }
     connection.execute_batch(CHUNKS)?;

@@ -32,6 +32,11 @@ impl Reader<'_> {
         self.one("SELECT id FROM operations ORDER BY seq DESC LIMIT 1", [], |row| row.get(0))
     }
 
+    /// The ids of all operations, in their order.
+    pub fn operation_ids(&self) -> Result<Vec<Id>, StoreError> {
+        self.all("SELECT id FROM operations ORDER BY seq", [], |row| row.get(0))
+    }
+
     /// How many layers were made after the one of this id, and their bytes; costs as much as there are.
     pub fn layers_after(&self, id: &Id) -> Result<(u64, u64), StoreError> {
         let sql = "SELECT count(*), coalesce(sum(bytes), 0) FROM layers WHERE id > ?1";
@@ -62,6 +67,15 @@ impl Reader<'_> {
         }
         let sql = "SELECT exec, sum(length(bytes)) FROM exec_outputs GROUP BY exec";
         Ok(self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
+    }
+
+    /// The commands whose output is kept, and by which of their streams.
+    pub fn kept_streams(&self) -> Result<Vec<(Id, u8)>, StoreError> {
+        if !self.has_execs()? {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT exec, stream FROM exec_outputs ORDER BY exec, stream";
+        self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Every root whose hard links are remembered, with what is remembered of it where that is no longer than `short`.

@@ -306,6 +306,9 @@ impl<'a> Reader<'a> {
         params: impl Params,
         mut visit: impl FnMut(&Row<'_>, Result<Hash, StoreError>),
     ) -> Result<(), StoreError> {
+        if self.version()? < table.since {
+            return Ok(());
+        }
         let has_sums = self.has_sums()?;
         let sql = format!("{} {which}", self.select(table, apart)?);
         let mut statement =

@@ -70,7 +70,7 @@ impl RefChange {
 }
 
 /// An operation about to be recorded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct NewOperation {
     /// Its id.
     pub id: Id,
@@ -232,3 +232,82 @@ pub struct ExecRow {
 
 /// A root, and what is remembered of its hard links where that is short.
 pub type LinkRow = (Hash, Option<Vec<u8>>);
+
+/// What changes in a session with every append.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionRow {
+    /// The id of its ref.
+    pub id: Id,
+    /// How many events it has.
+    pub events: u64,
+    /// The chain after the last.
+    pub chain: Hash,
+    /// When it last changed.
+    pub changed_ms: u64,
+    /// How it stands, in a word.
+    pub state: String,
+    /// Who gives access to the model.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Tokens that were sent, as its writer says.
+    pub tokens_in: Option<u64>,
+    /// Tokens that came back.
+    pub tokens_out: Option<u64>,
+    /// What it cost, as a decimal number.
+    pub cost: Option<String>,
+    /// A key and its signature over everything else.
+    #[serde(skip)]
+    pub signature: Vec<u8>,
+}
+
+/// One event of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionEventRow {
+    /// The session.
+    pub session: Id,
+    /// Its number, from 1.
+    pub number: u64,
+    /// When it was appended.
+    pub time_ms: u64,
+    /// What it is, in a word.
+    pub kind: String,
+    /// The hash of its body.
+    pub content: Hash,
+    /// The length of its body.
+    pub bytes: u64,
+    /// The snapshot that it names.
+    pub snapshot: Option<Id>,
+    /// The hash over everything up to and with it.
+    pub chain: Hash,
+    /// Its body; empty where that is an object.
+    pub body: String,
+}
+
+/// An object that a session keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionContentRow {
+    /// The session.
+    pub session: Id,
+    /// What it is called there.
+    pub name: String,
+    /// Its hash.
+    pub content: Hash,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// What a call of an agent became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallRow {
+    /// The session that it was made in.
+    pub session: Id,
+    /// What the agent calls it.
+    pub call: String,
+    /// What it is, in a word.
+    pub what: String,
+    /// The command or the operation.
+    pub id: Id,
+    /// When it was recorded.
+    pub time_ms: u64,
+}

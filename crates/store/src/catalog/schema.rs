@@ -13,7 +13,8 @@ use crate::error::{StoreError, is_out_of_room, sqlite_error};
 pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
 
 /// One step from each version to the next. Steps are never changed once released.
-const MIGRATIONS: [&str; 6] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
+const MIGRATIONS: [&str; 7] =
+    [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
 
 /// The newest format.
 const NEWEST: i64 = MIGRATIONS.len() as i64;
@@ -185,6 +186,32 @@ pub(super) const HAS_DATA_LAYERS: i64 = 3;
 /// nobody signs.
 const VERSION_6: &str = "";
 
+/// Sessions of agents and the calls that were made in them. The text is short for the same reason as that of version 5.
+pub(super) const VERSION_7: &str = "
+CREATE TABLE sessions (
+id BLOB PRIMARY KEY NOT NULL, events INTEGER NOT NULL, chain BLOB NOT NULL,
+changed_ms INTEGER NOT NULL, state TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
+tokens_in INTEGER, tokens_out INTEGER, cost TEXT, signature BLOB NOT NULL, sum BLOB
+) STRICT;
+CREATE TABLE session_events (
+session BLOB NOT NULL, number INTEGER NOT NULL, time_ms INTEGER NOT NULL, kind TEXT NOT NULL,
+content BLOB NOT NULL, bytes INTEGER NOT NULL, snapshot BLOB, chain BLOB NOT NULL, body TEXT NOT NULL,
+sum BLOB, PRIMARY KEY (session, number)
+) STRICT;
+CREATE TABLE session_contents (
+seq INTEGER PRIMARY KEY AUTOINCREMENT, session BLOB NOT NULL, name TEXT NOT NULL,
+content BLOB NOT NULL, bytes INTEGER NOT NULL, sum BLOB, UNIQUE (session, name)
+) STRICT;
+CREATE TABLE calls (
+session BLOB NOT NULL, call TEXT NOT NULL, what TEXT NOT NULL, id BLOB NOT NULL,
+time_ms INTEGER NOT NULL, sum BLOB, PRIMARY KEY (session, call)
+) STRICT;
+CREATE INDEX calls_by_id ON calls (id);
+";
+
+/// The version that brought sessions.
+pub(crate) const HAS_SESSIONS: i64 = 7;
+
 /// The version that brought hashes of rows.
 pub(super) const HAS_SUMS: i64 = 5;
 
@@ -213,15 +240,20 @@ pub(crate) fn upgrade(
     transaction.commit().map_err(|error| options.error(path, error))
 }
 
-/// Everything that the tables of the newest format are made of, as SQLite keeps it.
-pub(super) fn expected() -> rusqlite::Result<Vec<SchemaRow>> {
-    found(&newest()?)
+/// Everything that the tables of a format are made of, as SQLite keeps it.
+pub(super) fn expected(version: i64) -> rusqlite::Result<Vec<SchemaRow>> {
+    found(&of_version(version)?)
 }
 
 /// An empty catalog of the newest format, in memory.
 pub(crate) fn newest() -> rusqlite::Result<Connection> {
+    of_version(NEWEST)
+}
+
+fn of_version(version: i64) -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
-    for migration in MIGRATIONS {
+    let count = usize::try_from(version).unwrap_or(0);
+    for migration in MIGRATIONS.iter().take(count) {
         connection.execute_batch(migration)?;
     }
     Ok(connection)

@@ -245,7 +245,7 @@ fn a_catalog_of_the_first_format_is_upgraded_with_what_it_holds() {
         Connection::open(&path)
             .unwrap()
             .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
-    assert_eq!(version.unwrap(), 6);
+    assert_eq!(version.unwrap(), 7);
     Catalog::open(&path, OpenOptions::default()).unwrap().check(true).unwrap();
 }
 

@@ -84,7 +84,7 @@ impl Reader<'_> {
 
     fn schema_problems(&self) -> Result<Vec<String>, StoreError> {
         let error = || sqlite_error(self.path);
-        let expected = schema::expected().map_err(error())?;
+        let expected = schema::expected(self.version()?).map_err(error())?;
         let found = schema::found(self.connection).map_err(error())?;
         let path = self.path.display();
         let lost = expected.iter().filter(|row| !found.contains(row)).map(|(kind, name, ..)| {
@@ -117,6 +117,18 @@ impl Reader<'_> {
                 problems
                     .push(format!("{path} is damaged: table {table} is not numbered throughout"));
             }
+        }
+        // What sessions keep may be removed from the end, and no place is used again.
+        let sql = "SELECT (SELECT coalesce(max(seq), 0) FROM session_contents),
+                          (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'session_contents')";
+        let found: Option<(i64, i64)> = match self.version()? >= schema::HAS_SESSIONS {
+            true => self.one(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?,
+            false => None,
+        };
+        if found.is_some_and(|(last, next)| next < last) {
+            let path = self.path.display();
+            let problem = "is damaged: table session_contents is not numbered throughout";
+            problems.push(format!("{path} {problem}"));
         }
         Ok(problems)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use offshoot_host::disk;
@@ -38,25 +38,41 @@ impl AuditKey {
         }
     }
 
-    /// Makes a key at a path where there is none.
+    /// Makes a key at a path where there is none: whole or not at all, so that a crash leaves no file that is no key. The caller sees to it
+    /// that nobody else makes one there.
     pub(crate) fn make(path: &Path) -> Result<Self> {
         let mut seed = [0; 32];
         rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty()).map_err(
             |errno| io_error("find random numbers for", path)(std::io::Error::from(errno)),
         )?;
         let text = format!("{MARK}{}\n", hex(&seed));
+        let unfinished = Self::unfinished(path);
+        match fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(io_error("remove", &unfinished)(error));
+            }
+            _ => {}
+        }
         let mut options = fs::OpenOptions::new();
-        let made = options.write(true).create_new(true).mode(0o600).open(path);
+        let made = options.write(true).create_new(true).mode(0o600).open(&unfinished);
         made.and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()
         })
-        .map_err(io_error("write", path))?;
+        .map_err(io_error("write", &unfinished))?;
+        fs::rename(&unfinished, path).map_err(io_error("write", path))?;
         if let Some(folder) = path.parent() {
             disk::sync_dir(folder).map_err(io_error("sync", folder))?;
         }
         let pair = Ed25519KeyPair::from_seed_unchecked(&seed);
         pair.map(|pair| Self { pair }).map_err(|_| VaultError::NotAKey(path.to_owned()))
+    }
+
+    /// Where a key is written before it is at its path.
+    pub(super) fn unfinished(path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".tmp");
+        PathBuf::from(name)
     }
 
     /// What others check its signatures with.
@@ -156,11 +172,11 @@ macro_rules! as_hex {
 as_hex!(PublicKey, 32);
 as_hex!(Signature, 64);
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(super) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.as_bytes();
     if digits.len() != 2 * N {
         return None;

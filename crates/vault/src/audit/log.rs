@@ -59,7 +59,9 @@ impl Vault {
 
     /// The key that signs for the vault on this machine; nothing where it has not signed for it yet.
     pub fn audit_key(&self) -> Result<Option<PublicKey>> {
-        self.signing().public()
+        let recorded = self.read(|reader| Ok(head(reader, self.id())?.1))?;
+        let key = self.signing().find(recorded.as_ref().map(|signed| &signed.key))?;
+        Ok(key.map(|key| key.public()))
     }
 
     /// Goes through the whole log, as it is at one moment.
@@ -70,13 +72,9 @@ impl Vault {
     /// Has a new key sign from now on, which the old one gives its word for.
     pub fn rotate_audit_key(&self, actor: &Actor) -> Result<PublicKey> {
         actor.require_person("replace the key of the audit log")?;
-        let next = self.signing().make_next()?;
-        let public = next.public();
-        self.transact("audit rotate", actor, |tx| {
-            tx.summary(format!("audit key {public}"));
-            tx.hand_over(next)
-        })?;
-        self.signing().settle_next()?;
+        // All under the write lock of the catalog: two at once would hand over to the key of one and keep that of the other.
+        let public = self.transact("audit rotate", actor, |tx| tx.hand_over())?.value;
+        self.settle_key()?;
         Ok(public)
     }
 }

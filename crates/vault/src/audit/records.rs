@@ -1,8 +1,8 @@
-//! Hashes over what events name and do not hold: the records of commands, what they printed, and approvals.
+//! Hashes over what events name and do not hold: operations, the records of commands, what they printed, and approvals.
 
 use std::collections::BTreeMap;
 
-use offshoot_store::{Hash, Id, Reader, RefChange, RefKey, RefRow};
+use offshoot_store::{Hash, Id, NewOperation, Reader, RefChange, RefKey, RefRow};
 use serde::{Deserialize, Serialize};
 
 use super::key::hex;
@@ -16,6 +16,9 @@ use crate::refs::{APPROVAL, to_json};
 pub(crate) struct Records(pub(crate) BTreeMap<String, Option<String>>);
 
 const EXEC: &str = "exec";
+/// The value is no hash: it says how far the log of a session is.
+const SESSION: &str = "session";
+const OPERATION: &str = "operation";
 const STREAMS: [(&str, u8); 2] = [("stdout", STDOUT), ("stderr", STDERR)];
 
 impl Records {
@@ -35,12 +38,24 @@ impl Records {
         }
     }
 
-    /// An approval, among refs that are changed beside the operation. Checkpoints that lapse are the others.
-    pub(crate) fn approval(&mut self, change: &RefChange) {
+    /// An operation.
+    pub(crate) fn operation(&mut self, operation: &NewOperation) {
+        self.0.insert(operation_name(&operation.id), Some(of(operation)));
+    }
+
+    /// How far the log of a session is.
+    pub(crate) fn session(&mut self, id: &Id, place: &str) {
+        self.0.insert(format!("{SESSION} {id}"), Some(place.to_owned()));
+    }
+
+    /// Whether there is one of an operation.
+    pub(crate) fn has_operations(&self) -> bool {
+        self.0.keys().any(|name| is_operation(name))
+    }
+
+    /// A ref that is changed beside the operation: an approval, or a checkpoint that lapses.
+    pub(crate) fn unlogged(&mut self, change: &RefChange) {
         let RefChange { key, after, .. } = change;
-        if key.kind != APPROVAL {
-            return;
-        }
         self.0.insert(format!("{} {}", key.kind, key.id), after.as_ref().map(of::<RefRow>));
     }
 }
@@ -48,13 +63,17 @@ impl Records {
 /// The hash of what is called so now; nothing where there is none.
 pub(crate) fn now(reader: &Reader<'_>, name: &str) -> Result<Option<String>> {
     let (kind, id) = name.split_once(' ').unwrap_or((name, ""));
-    let of_exec = |id: &str| id.parse::<Id>().ok();
+    let parsed = |id: &str| id.parse::<Id>().ok();
     if kind == EXEC {
-        let Some(id) = of_exec(id) else { return Ok(None) };
+        let Some(id) = parsed(id) else { return Ok(None) };
         return Ok(reader.exec(&id)?.as_ref().map(of));
     }
+    if kind == OPERATION {
+        let Some(id) = parsed(id) else { return Ok(None) };
+        return Ok(reader.operation(&id)?.map(|row| of(&row.operation)));
+    }
     if let Some((_, stream)) = STREAMS.iter().find(|(name, _)| *name == kind) {
-        let Some(id) = of_exec(id) else { return Ok(None) };
+        let Some(id) = parsed(id) else { return Ok(None) };
         return Ok(reader.exec_output(&id, *stream)?.map(|bytes| hash(&bytes)));
     }
     if kind != APPROVAL {
@@ -103,7 +122,32 @@ pub(crate) fn present(reader: &Reader<'_>) -> Result<Vec<(String, Id)>> {
         .refs(APPROVAL)?
         .into_iter()
         .filter_map(|(key, _)| Some((format!("{APPROVAL} {}", key.id), key.id.parse().ok()?)));
-    Ok(execs.chain(approvals).collect())
+    let named = |stream: u8| STREAMS.iter().find(|(_, number)| *number == stream);
+    let outputs = reader
+        .kept_streams()?
+        .into_iter()
+        .filter_map(|(exec, stream)| Some((format!("{} {exec}", named(stream)?.0), exec)));
+    let operations = reader.operation_ids()?.into_iter().map(|id| (operation_name(&id), id));
+    Ok(execs.chain(approvals).chain(outputs).chain(operations).collect())
+}
+
+/// What events call an operation.
+pub(crate) fn operation_name(id: &Id) -> String {
+    format!("{OPERATION} {id}")
+}
+
+pub(crate) fn is_operation(name: &str) -> bool {
+    name.split_once(' ').is_some_and(|(kind, _)| kind == OPERATION)
+}
+
+/// The session that is called so in an event.
+pub(crate) fn session_of(name: &str) -> Option<Id> {
+    let (kind, id) = name.split_once(' ')?;
+    id.parse().ok().filter(|_| kind == SESSION)
+}
+
+pub(crate) fn is_approval(name: &str) -> bool {
+    name.split_once(' ').is_some_and(|(kind, _)| kind == APPROVAL)
 }
 
 pub(crate) fn label(name: &str) -> String {
@@ -116,7 +160,7 @@ pub(crate) fn label(name: &str) -> String {
     }
 }
 
-fn of<T: Serialize>(record: &T) -> String {
+pub(crate) fn of<T: Serialize>(record: &T) -> String {
     hash(to_json(record).as_bytes())
 }
 

@@ -40,67 +40,76 @@ impl Signing {
     }
 
     /// The key that signs, made where there is none. Somebody may have handed over meanwhile: `recorded` is whose signature the log has.
+    ///
+    /// For whoever has the write lock of the catalog, which keeps all that make, move or remove keys of this vault apart.
     pub(crate) fn key(&self, recorded: Option<&PublicKey>) -> Result<Arc<AuditKey>> {
-        let mut known = self.key.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |key: &AuditKey| recorded.is_none_or(|recorded| key.public() == *recorded);
-        if let Some(key) = known.as_ref().filter(|key| fits(key)) {
-            return Ok(key.clone());
+        self.settle_next(recorded)?;
+        if let Some(key) = self.find(recorded)? {
+            return Ok(key);
         }
-        let next = self.next_path();
-        if let Some(key) = AuditKey::load(&next)?.filter(|key| recorded == Some(&key.public())) {
-            // It signed, and whoever made it got no further.
-            fs::rename(&next, &self.path).map_err(io_error("rename", &next))?;
-            return Ok(known.insert(Arc::new(key)).clone());
-        }
-        let key = match AuditKey::load(&self.path)? {
-            Some(key) => key,
-            None => {
-                let folder = self.path.parent().unwrap_or(Path::new("."));
-                let mut builder = fs::DirBuilder::new();
-                let made = builder.recursive(true).mode(0o700).create(folder);
-                made.map_err(io_error("create", folder))?;
-                AuditKey::make(&self.path)?
-            }
-        };
-        Ok(known.insert(Arc::new(key)).clone())
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let mut builder = fs::DirBuilder::new();
+        let made = builder.recursive(true).mode(0o700).create(folder);
+        made.map_err(io_error("create", folder))?;
+        Ok(self.remember(AuditKey::make(&self.path)?))
     }
 
-    /// The key that would sign, if there is one.
-    pub(crate) fn public(&self) -> Result<Option<PublicKey>> {
-        Ok(AuditKey::load(&self.path)?.map(|key| key.public()))
+    /// The key that signs, if there is one; nothing is made and no file is moved.
+    pub(crate) fn find(&self, recorded: Option<&PublicKey>) -> Result<Option<Arc<AuditKey>>> {
+        let fits = |key: &AuditKey| recorded.is_none_or(|recorded| key.public() == *recorded);
+        let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(key) = known.filter(|key| fits(key)) {
+            return Ok(Some(key));
+        }
+        // The next one first: it is moved in the place of the other, never back.
+        let next = match recorded {
+            Some(_) => AuditKey::load(&self.next_path())?.filter(fits),
+            None => None,
+        };
+        let found = match next {
+            Some(key) => Some(key),
+            None => AuditKey::load(&self.path)?,
+        };
+        Ok(found.map(|key| self.remember(key)))
+    }
+
+    fn remember(&self, key: AuditKey) -> Arc<AuditKey> {
+        let mut known = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(Arc::new(key)).clone()
+    }
+
+    /// Puts the next key in the place of the one before if the log has its signature: whoever made it got no further than that.
+    fn settle_next(&self, recorded: Option<&PublicKey>) -> Result<()> {
+        let Some(recorded) = recorded else { return Ok(()) };
+        let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_settled = known.is_some_and(|key| key.public() == *recorded);
+        let next = self.next_path();
+        if is_settled && !next.exists() {
+            return Ok(());
+        }
+        let signed = AuditKey::load(&next)?.filter(|key| key.public() == *recorded);
+        match signed {
+            Some(_) => fs::rename(&next, &self.path).map_err(io_error("rename", &next)),
+            None => Ok(()),
+        }
     }
 
     /// Removes the keys of a vault that is gone.
     pub(crate) fn forget(home: &Path, vault: &Id) -> Result<()> {
         let key = home.join("keys").join(format!("{vault}.key"));
-        for path in [key.with_extension("next"), key] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(io_error("remove", &path)(error));
-                }
-                _ => {}
-            }
+        let next = key.with_extension("next");
+        for path in [&AuditKey::unfinished(&next), &next, &AuditKey::unfinished(&key), &key] {
+            remove_if_there(path)?;
         }
         Ok(())
     }
 
-    /// Makes the key that is to sign from now on; it counts once the log has its signature.
+    /// Makes the key that is to sign from now on; it counts once the log has its signature. For whoever has the write lock and called
+    /// [`Self::key`] under it: a next key that signed is then in its place, and one that is still there never signed.
     pub(crate) fn make_next(&self) -> Result<AuditKey> {
         let next = self.next_path();
-        match fs::remove_file(&next) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(io_error("remove", &next)(error));
-            }
-            _ => {}
-        }
+        remove_if_there(&next)?;
         AuditKey::make(&next)
-    }
-
-    /// Puts the next key in the place of the one before.
-    pub(crate) fn settle_next(&self) -> Result<()> {
-        let next = self.next_path();
-        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        fs::rename(&next, &self.path).map_err(io_error("rename", &next))
     }
 
     /// What the event says where a key signs that the log does not have the signature of.
@@ -129,5 +138,14 @@ impl Signing {
     pub(crate) fn sign(&self, key: &AuditKey, seq: u64, chain: Hash) -> SignedHead {
         let head = AuditHead { vault: self.vault, seq, chain };
         SignedHead { seq, key: key.public(), signature: key.sign(&head.statement()) }
+    }
+}
+
+fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(io_error("remove", path)(error))
+        }
+        _ => Ok(()),
     }
 }

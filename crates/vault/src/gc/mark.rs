@@ -58,12 +58,17 @@ impl Marks {
 
     fn entry(&mut self, entry: &Entry) {
         for body in entry.bodies() {
-            if let Body::File { size, blob } = body
-                && self.blobs.insert(*blob, *size).is_none()
-            {
-                self.bytes += size;
-                self.fresh.blobs.push(*blob);
+            if let Body::File { size, blob } = body {
+                self.content(*blob, *size);
             }
+        }
+    }
+
+    /// Marks a content.
+    pub(crate) fn content(&mut self, blob: BlobId, size: u64) {
+        if self.blobs.insert(blob, size).is_none() {
+            self.bytes += size;
+            self.fresh.blobs.push(blob);
         }
     }
 

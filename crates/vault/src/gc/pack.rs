@@ -6,6 +6,7 @@ use offshoot_tree::{BlobId, ObjectLocationStart, RootId};
 use super::layers::each_place;
 use super::mark::Marks;
 use super::report::Taken;
+use super::session_marks;
 use crate::actor::Actor;
 use crate::error::Result;
 use crate::gate::COLLECTING;
@@ -53,10 +54,12 @@ impl Vault {
         Ok(report)
     }
 
-    /// Everything that any snapshot reaches whose files are there.
+    /// Everything that any snapshot reaches whose files are there, and what sessions keep.
     pub(crate) fn mark_all(&self) -> Result<Marks> {
         let roots = self.read(|reader| Ok(reader.snapshot_roots()?))?;
-        self.mark_roots(roots.values())
+        let mut marks = self.mark_roots(roots.values())?;
+        session_marks::mark_since(self, 0, &mut marks)?;
+        Ok(marks)
     }
 
     /// Everything that these reach, as far as they are there.

@@ -58,6 +58,8 @@ pub struct GcReport {
     pub packs: Taken,
     /// What commands printed.
     pub outputs: Taken,
+    /// Sessions of agents that were deleted.
+    pub sessions: Taken,
     /// Caches that belong to a root.
     pub caches: Taken,
     /// What crashes left.
@@ -74,7 +76,7 @@ pub struct GcReport {
 
 impl GcReport {
     /// What was taken, by kind.
-    pub fn kinds(&self) -> [(&'static str, Taken); 10] {
+    pub fn kinds(&self) -> [(&'static str, Taken); 11] {
         [
             ("checkpoints", self.checkpoints),
             ("roots", self.roots),
@@ -84,6 +86,7 @@ impl GcReport {
             ("layers", self.layers),
             ("packs", self.packs),
             ("outputs", self.outputs),
+            ("sessions", self.sessions),
             ("caches", self.caches),
             ("leftovers", self.leftovers),
         ]

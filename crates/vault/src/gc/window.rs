@@ -9,9 +9,11 @@ use super::bases;
 use super::mark::Marks;
 use super::pins::Pins;
 use super::report::GcOptions;
+use super::session_marks;
 use crate::error::{Result, VaultError};
 use crate::refs::snapshots_of;
 use crate::refs::{CHECKPOINT, Checkpoint, from_json};
+use crate::session::SESSION;
 use crate::vault::Vault;
 
 /// Operations are read from the log in pages of this many.
@@ -27,8 +29,12 @@ pub(super) struct Window {
     pub(super) oldest_ms: Option<u64>,
     /// Checkpoints that were made by themselves, with operations that are not kept.
     pub(super) lapsed: Vec<Checkpoint>,
+    /// Sessions that are there, or that a kept operation names.
+    pub(super) sessions: HashSet<Id>,
     /// The last operation that was looked at.
     pub(super) seq: i64,
+    /// The same of what sessions keep.
+    pub(super) contents: i64,
 }
 
 /// An operation, the refs that it changed, and the snapshots that undoing, redoing and restoring it need.
@@ -43,6 +49,8 @@ struct Kept {
 #[derive(Default)]
 struct Refs {
     snapshots: HashSet<Id>,
+    /// Sessions.
+    sessions: HashSet<Id>,
     /// Checkpoints that nobody asked for; they are kept as long as the operations that made them.
     automatic: HashMap<RefKey, Checkpoint>,
 }
@@ -55,9 +63,10 @@ pub(super) fn mark(
     pins: &Pins,
     marks: &mut Marks,
 ) -> Result<Window> {
-    let (seq, mut refs, kept) = vault.read(|reader| {
+    let (seq, contents, mut refs, kept) = vault.read(|reader| {
         let kept = kept_operations(reader, options, now_ms)?;
-        Ok((reader.last_operation_seq()?, Refs::read(reader)?, kept))
+        let contents = reader.last_session_content()?;
+        Ok((reader.last_operation_seq()?, contents, Refs::read(reader)?, kept))
     })?;
     let roots = vault.read(|reader| Ok(reader.snapshot_roots()?))?;
     let objects = vault.objects()?;
@@ -69,13 +78,17 @@ pub(super) fn mark(
     mark_merge_bases(vault, objects, marks)?;
     mark_bases(vault, &tips, marks)?;
     pins.mark(vault, marks)?;
+    refs.sessions.iter().try_for_each(|id| session_marks::mark(vault, id, marks))?;
     marks.settle();
-    let mut window = Window { seq, ..Window::default() };
+    let mut window = Window { seq, contents, ..Window::default() };
+    let mut kept_sessions = std::mem::take(&mut refs.sessions);
     let total = kept.len() as u64;
     for operation in kept {
         for id in &operation.snapshots {
             mark_if_there(objects, roots.get(id), marks)?;
         }
+        let named: Vec<Id> = operation.refs.iter().filter_map(session_of).collect();
+        named.iter().try_for_each(|id| session_marks::mark(vault, id, marks))?;
         if options.max_size.is_some_and(|limit| marks.bytes > limit) {
             // What this one alone would keep goes, and so does everything older.
             marks.take_back();
@@ -85,12 +98,14 @@ pub(super) fn mark(
         let there = operation.snapshots.iter().filter(|id| roots.contains_key(id));
         tips.extend(there);
         window.operations.insert(operation.id);
+        kept_sessions.extend(named);
         window.oldest_ms = Some(operation.time_ms);
         operation.refs.iter().for_each(|key| drop(refs.automatic.remove(key)));
     }
     // A workspace that goes back to where it was is merged as it was then.
     mark_bases(vault, &tips, marks)?;
     marks.settle();
+    window.sessions = kept_sessions;
     window.lapsed = refs.automatic.into_values().collect();
     window.given_up = total - window.operations.len() as u64;
     Ok(window)
@@ -118,11 +133,17 @@ pub(super) fn refresh(vault: &Vault, window: &mut Window, marks: &mut Marks) -> 
     for row in operations {
         window.seq = row.seq;
         window.operations.insert(row.operation.id);
-        for id in named(&row.operation.id, &row.operation.changes)?.1 {
+        let (refs, snapshots) = named(&row.operation.id, &row.operation.changes)?;
+        for session in refs.iter().filter_map(session_of) {
+            session_marks::mark(vault, &session, marks)?;
+            window.sessions.insert(session);
+        }
+        for id in snapshots {
             let root = vault.read(|reader| Ok(reader.snapshot(&id)?))?.map(|row| row.root);
             mark_if_there(objects, root.as_ref(), marks)?;
         }
     }
+    window.contents = session_marks::mark_since(vault, window.contents, marks)?;
     // They are in no operation.
     for approval in vault.approvals()? {
         for id in approval.snapshots() {
@@ -185,10 +206,16 @@ impl Refs {
                     continue;
                 }
             }
+            refs.sessions.extend(session_of(&key));
             refs.snapshots.extend(snapshots_of(&key, row)?);
         }
         Ok(refs)
     }
+}
+
+/// The session that a ref is.
+fn session_of(key: &RefKey) -> Option<Id> {
+    key.id.parse().ok().filter(|_| key.kind == SESSION)
 }
 
 /// The refs that an operation changed, and the snapshots that they named before and after.

@@ -80,6 +80,9 @@ pub struct ExecNote {
     /// It may change nothing.
     #[serde(default)]
     pub read_only: bool,
+    /// Variables by which its programs know of its network, for those who join it. None holds a secret.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<(String, String)>,
     /// It works on a plain copy of the root, which lies beside the layer's own files. Earlier programs go by this.
     #[serde(default)]
     pub copy: bool,

@@ -7,6 +7,7 @@
 mod declared;
 mod records;
 mod refused;
+mod sessions;
 mod trees;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use self::declared::Declared;
 use self::refused::{Refused, Vetted};
 use super::{Claimed, Result, VaultRegistry, VaultRegistryError};
 use crate::actor::Actor;
+use crate::audit::records::Records;
 use crate::check::{CheckDepth, CheckReport};
 use crate::error::{VaultError, io_error};
 use crate::name::{check_name, name_from};
@@ -74,13 +76,14 @@ impl VaultRegistry {
         self.make_dirs()?;
         let staged = self.vaults().join(format!("{id}.tmp"));
         let lock = DirLock::create(&staged).map_err(io_error("create", &staged))?;
-        let made = self.unpack(&archive, &staged, id, limit).and_then(|(vault, report)| {
-            let actor = options.actor.cloned().unwrap_or_else(|| Actor::user("unknown"));
-            vault.record_arrival(&name, &actor)?;
-            offshoot_store::mark_checked(&staged);
-            vault.sync_dirs()?;
-            Ok(report)
-        });
+        let made =
+            self.unpack(&archive, &staged, id, limit).and_then(|(vault, report, altered)| {
+                let actor = options.actor.cloned().unwrap_or_else(|| Actor::user("unknown"));
+                vault.record_arrival(&name, &actor, altered)?;
+                offshoot_store::mark_checked(&staged);
+                vault.sync_dirs()?;
+                Ok(report)
+            });
         let report = match made {
             Ok(report) => report,
             Err(refused) => {
@@ -120,17 +123,18 @@ impl VaultRegistry {
         Ok((id, name))
     }
 
+    /// The vault, what was verified, and the records that are not what they were where it comes from.
     fn unpack(
         &self,
         archive: &Archive,
         staged: &Path,
         id: Id,
         limit: u64,
-    ) -> Vetted<(Vault, CheckReport)> {
+    ) -> Vetted<(Vault, CheckReport, Records)> {
         let declared = Declared::of(archive, limit)?;
         let vault = Vault::create(staged, id, &self.options)?;
         vault.fill(archive, limit)?;
-        records::leave_behind(&vault)?;
+        let altered = records::leave_behind(&vault)?;
         records::vet(&vault)?;
         trees::vet(&vault, &declared, limit)?;
         let report = vault.check(CheckDepth::Content)?;
@@ -140,7 +144,7 @@ impl VaultRegistry {
         if vault.has_strangers()? {
             return Err("it holds objects that nothing reaches".to_owned().into());
         }
-        Ok((vault, report))
+        Ok((vault, report, altered))
     }
 }
 

@@ -2,15 +2,20 @@
 
 use std::collections::HashSet;
 
-use offshoot_store::{Id, ObjectKind, RefChange, Writer};
+use offshoot_store::{Id, ObjectKind, RefChange, RefKey, RefRow, Writer};
 use offshoot_tree::TreeError;
 
 use crate::error::{Result, VaultError};
 use crate::refs::snapshots_of;
 use crate::refs::{CHECKPOINT, WORKSPACE, key};
+use crate::session::SESSION;
+use crate::session::error::SessionError;
 use crate::snapshot::Snapshot;
 
-/// Fails where a ref would name a snapshot whose files are gone, or a checkpoint be left without its workspace. What refs
+/// The kinds of refs that belong to a workspace.
+const IN_WORKSPACES: [&str; 2] = [CHECKPOINT, SESSION];
+
+/// Fails where a ref would name a snapshot whose files are gone, or a checkpoint or session be left without its workspace. What refs
 /// named before, and what the transaction itself makes, is there and is not looked up.
 pub(super) fn verify(writer: &Writer<'_>, changes: &[RefChange], made: &HashSet<Id>) -> Result<()> {
     let mut known: HashSet<Id> = HashSet::new();
@@ -21,7 +26,7 @@ pub(super) fn verify(writer: &Writer<'_>, changes: &[RefChange], made: &HashSet<
     }
     for change in changes {
         let Some(after) = &change.after else {
-            keeps_no_checkpoint(writer, changes, change)?;
+            leaves_nothing(writer, changes, change)?;
             continue;
         };
         for id in snapshots_of(&change.key, after.clone())? {
@@ -29,7 +34,10 @@ pub(super) fn verify(writer: &Writer<'_>, changes: &[RefChange], made: &HashSet<
                 is_there(writer, &id)?;
             }
         }
-        if change.key.kind == CHECKPOINT {
+        if change.key.kind == SESSION {
+            has_row(writer, &change.key)?;
+        }
+        if IN_WORKSPACES.contains(&change.key.kind.as_str()) {
             has_workspace(writer, changes, change)?;
         }
     }
@@ -47,15 +55,17 @@ fn is_there(writer: &Writer<'_>, id: &Id) -> Result<()> {
     })
 }
 
-/// A workspace that goes takes its checkpoints along.
-fn keeps_no_checkpoint(writer: &Writer<'_>, changes: &[RefChange], gone: &RefChange) -> Result<()> {
+/// A workspace that goes takes along what belongs to it.
+fn leaves_nothing(writer: &Writer<'_>, changes: &[RefChange], gone: &RefChange) -> Result<()> {
     if gone.key.kind != WORKSPACE {
         return Ok(());
     }
-    for (key, row) in writer.refs(CHECKPOINT)? {
-        let changed = changes.iter().any(|change| change.key == key);
-        if row.scope == gone.key.id && !changed {
-            return Err(VaultError::Orphaned { checkpoint: row.name.unwrap_or(key.id) });
+    for kind in IN_WORKSPACES {
+        for (key, row) in writer.refs(kind)? {
+            let changed = changes.iter().any(|change| change.key == key);
+            if row.scope == gone.key.id && !changed {
+                return Err(orphaned(key, row));
+            }
         }
     }
     Ok(())
@@ -73,6 +83,19 @@ fn has_workspace(writer: &Writer<'_>, changes: &[RefChange], change: &RefChange)
     if there {
         return Ok(());
     }
-    let checkpoint = after.name.clone().unwrap_or_else(|| change.key.id.clone());
-    Err(VaultError::Orphaned { checkpoint })
+    Err(orphaned(change.key.clone(), after.clone()))
+}
+
+/// A session whose log was collected does not come back.
+fn has_row(writer: &Writer<'_>, key: &RefKey) -> Result<()> {
+    let Ok(id) = key.id.parse::<Id>() else { return Ok(()) };
+    match (writer.session(&id)?, writer.collected(id.as_bytes())?) {
+        (Some(_), _) => Ok(()),
+        (None, Some(time_ms)) => Err(SessionError::Collected { session: id, time_ms }.into()),
+        (None, None) => Err(SessionError::Unknown(id).into()),
+    }
+}
+
+fn orphaned(key: RefKey, row: RefRow) -> VaultError {
+    VaultError::Orphaned { kind: key.kind, name: row.name.unwrap_or(key.id) }
 }

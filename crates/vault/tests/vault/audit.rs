@@ -144,6 +144,63 @@ fn a_hand_over_that_was_cut_short_counts_by_what_the_log_says() {
     assert!(!path("next").exists());
 }
 
+/// Whoever rotates reads the old key, makes the new one and records it alone: otherwise the log has the signature of one key and another one
+/// is kept.
+#[test]
+fn many_rotate_and_record_at_once() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let first = key_of(&vault);
+    let (threads, times) = (4, 5);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                // Like another process, this knows nothing of what the others have read.
+                let vault = home(&scratch).open("v").unwrap();
+                for _ in 0..times {
+                    vault.rotate_audit_key(&Actor::user("tester")).unwrap();
+                    record(&vault, 1);
+                    assert!(vault.audit_key().unwrap().is_some());
+                }
+            });
+        }
+    });
+    for trusted in [first, key_of(&vault)] {
+        let verified = vault.verify_audit(AuditVerifier::new(vault.id(), Some(trusted))).unwrap();
+        let keys = verified.unwrap().keys;
+        assert_eq!(keys.len(), 1 + threads * times);
+        assert!(keys[1..].iter().all(|known| known.handed_over));
+    }
+    assert_eq!(vault.audit_key().unwrap(), Some(key_of(&vault)));
+    let left: Vec<_> = fs::read_dir(home(&scratch).dir().join("keys")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+/// A crash after the event and before the key was in its place: the next thing that is done may be another rotation, or only a look.
+#[test]
+fn a_key_that_was_handed_over_to_is_not_lost_by_the_next_rotation() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let keys = home(&scratch).dir().join("keys");
+    let path = |end: &str| keys.join(format!("{}.{end}", vault.id()));
+    let (first, old) = (key_of(&vault), fs::read(path("key")).unwrap());
+    let second = vault.rotate_audit_key(&Actor::user("tester")).unwrap();
+    fs::rename(path("key"), path("next")).unwrap();
+    fs::write(path("key"), old).unwrap();
+    // Half a key, as a crash while it is written leaves it.
+    fs::write(path("next.tmp"), "offshoot-audit").unwrap();
+    let vault = home(&scratch).open("v").unwrap();
+    assert_eq!(vault.audit_key().unwrap(), Some(second));
+    assert!(path("next").exists(), "who only looks moves nothing");
+    let third = vault.rotate_audit_key(&Actor::user("tester")).unwrap();
+    record(&vault, 1);
+    assert_eq!(key_of(&vault), third);
+    let verified = vault.verify_audit(AuditVerifier::new(vault.id(), Some(first))).unwrap();
+    let keys: Vec<_> = verified.unwrap().keys.iter().map(|known| known.key).collect();
+    assert_eq!(keys, [first, second, third]);
+    assert!(!path("next").exists() && !path("next.tmp").exists());
+}
+
 /// A log of thousands: every byte of every event, every event that is dropped or trades places with the next, and every end that is too early.
 #[test]
 fn everything_that_is_changed_in_a_long_log_is_found() {

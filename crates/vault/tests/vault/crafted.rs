@@ -16,7 +16,7 @@ use offshoot_vault::{
 };
 use rusqlite::{Connection, params};
 
-use crate::formats::without_hashes;
+use crate::formats::{without_hashes, without_sessions};
 use crate::mutations::full_vault;
 use crate::support::{Scratch, actor, commit, empty_vault, file, head, home_at, meta};
 
@@ -42,6 +42,7 @@ impl Sent {
         let connection = Connection::open(&sent.file).unwrap();
         let carried =
             ["meta", "snapshots", "refs", "operations", "audit", "exec_outputs", "collected"];
+        without_sessions(&connection);
         without_hashes(&connection, &carried);
         connection.pragma_update(None, "user_version", 2).unwrap();
         sent
@@ -338,6 +339,7 @@ fn replace_head(sent: &Sent, mut batch: Batch, dir: DirRef) {
     connection.execute_batch("ALTER TABLE snapshots RENAME COLUMN sum TO sum").unwrap();
     connection.execute(head, params![root.0, dir.content.0]).unwrap();
     let carried = ["meta", "snapshots", "refs", "operations", "audit", "exec_outputs", "collected"];
+    without_sessions(&connection);
     without_hashes(&connection, &carried);
     connection.pragma_update(None, "user_version", 2).unwrap();
 }
@@ -434,6 +436,7 @@ fn no_binding_comes_along() {
     let told: Vec<PathBuf> = came.was_bound.iter().map(Binding::host_path).collect();
     assert_eq!(told, [victim.clone(), victim.clone()]);
     assert_eq!(came.vault.bindings().unwrap(), []);
+    assert_eq!(came.vault.audit_differences().unwrap(), [""; 0]);
     assert_eq!(came.vault.declined_git_directory().unwrap(), None);
     assert_eq!(came.vault.git_due().unwrap(), None);
     assert!(came.vault.names_ever_bound().unwrap().is_empty());

@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use offshoot_store::{Catalog, OpenOptions};
 use offshoot_tree::RootId;
 use offshoot_vault::{ArchiveOptions, CheckDepth, Scope, Vault};
 use rusqlite::Connection;
 
 use crate::mutations::full_vault;
+use crate::records::sum_again;
 use crate::support::{Scratch, actor, commit, edit, file, head, home, home_at, path, vault_of};
 
 /// Tables whose rows have had hashes since format 5 of catalogs.
@@ -60,9 +62,20 @@ pub(crate) fn without_hashes(connection: &Connection, tables: &[&str]) {
     connection.execute_batch(EXECS).unwrap();
 }
 
+/// Takes away what came with sessions, and the tallies of that.
+pub(crate) fn without_sessions(connection: &Connection) {
+    for table in ["sessions", "session_events", "session_contents", "calls"] {
+        connection.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    let sql = "UPDATE meta SET value = substr(value, 1, 12 * 40) WHERE key = 'rows'";
+    connection.execute(sql, []).unwrap();
+    sum_again(connection, "meta", &["key", "value"]);
+}
+
 /// Makes a catalog what a program wrote that knew no newer format.
 fn make_older(catalog: &Path, format: i64) {
     let connection = Connection::open(catalog).unwrap();
+    without_sessions(&connection);
     if format < 5 {
         without_hashes(&connection, &HASHED);
     }
@@ -132,7 +145,7 @@ fn in_order(vault: &Vault) {
 
 #[test]
 fn a_vault_of_each_older_format_opens_and_goes_on() {
-    for format in 1..=5 {
+    for format in 1..=6 {
         let scratch = Scratch::new();
         let vault = if format < 3 { simple_vault(&scratch) } else { full_vault(&scratch) };
         let (before, catalog) = (Held::of(&vault), vault.dir().join("catalog.db"));
@@ -142,7 +155,7 @@ fn a_vault_of_each_older_format_opens_and_goes_on() {
         let vault = home(&scratch).open("v").unwrap();
         assert_eq!(Held::of(&vault), before, "format {format}");
         in_order(&vault);
-        assert_eq!(format_of(&catalog), 6);
+        assert_eq!(format_of(&catalog), 7);
         // It is a vault as any other from here on.
         let added = file(&vault, b"added");
         let root =
@@ -159,11 +172,16 @@ fn a_vault_of_each_older_format_opens_and_goes_on() {
 
 #[test]
 fn an_export_of_each_older_format_comes_in() {
-    for format in 1..=3 {
+    for format in 1..=4 {
         let scratch = Scratch::new();
         let vault = full_vault(&scratch);
         let (before, exported) = (Held::of(&vault), scratch.path().join("exported"));
         vault.export_archive(&exported, "v").unwrap();
+        if format < 4 {
+            let connection = Connection::open(&exported).unwrap();
+            without_sessions(&connection);
+            connection.pragma_update(None, "user_version", format).unwrap();
+        }
         if format < 3 {
             let connection = Connection::open(&exported).unwrap();
             let carried = HASHED.into_iter();
@@ -171,14 +189,13 @@ fn an_export_of_each_older_format_comes_in() {
                 .filter(|table| !["layers", "stacks", "links", "packs"].contains(table))
                 .collect();
             without_hashes(&connection, &carried);
-            connection.pragma_update(None, "user_version", format).unwrap();
         }
         assert_eq!(format_of(&exported), format);
         let elsewhere = home_at(&scratch.folder("elsewhere"));
         let came = elsewhere.import(&exported, &ArchiveOptions::default()).unwrap();
         assert_eq!(Held::of(&came.vault), before, "format {format}");
         in_order(&came.vault);
-        assert_eq!(format_of(&came.vault.dir().join("catalog.db")), 6);
+        assert_eq!(format_of(&came.vault.dir().join("catalog.db")), 7);
         let added = file(&came.vault, b"added");
         let root =
             edit(&came.vault, &before.head, |editor| editor.put(&path("/added"), added).unwrap());
@@ -200,6 +217,7 @@ fn a_damaged_export_of_an_older_format_does_not_come_in() {
         let exported = scratch.path().join("exported");
         vault.export_archive(&exported, "v").unwrap();
         let connection = Connection::open(&exported).unwrap();
+        without_sessions(&connection);
         let carried =
             ["meta", "snapshots", "refs", "operations", "audit", "exec_outputs", "collected"];
         without_hashes(&connection, &carried);
@@ -212,4 +230,26 @@ fn a_damaged_export_of_an_older_format_does_not_come_in() {
         assert!(error.contains(named), "{statement}: {error}");
         assert!(home_at(&folder).list().unwrap().is_empty(), "{statement}");
     }
+}
+
+/// Where nothing can be written the catalog stays as old as it is, and has no sessions.
+#[test]
+fn a_catalog_of_before_sessions_is_read_as_it_is() {
+    let scratch = Scratch::new();
+    let vault = full_vault(&scratch);
+    let catalog = vault.dir().join("catalog.db");
+    drop(vault);
+    make_older(&catalog, 6);
+    let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let old = Catalog::open(&catalog, options).unwrap();
+    old.read(|reader| {
+        assert_eq!(reader.check_rows()?, Vec::<String>::new());
+        assert_eq!(reader.sessions()?, []);
+        assert_eq!(reader.session_owners()?, []);
+        assert_eq!(reader.calls()?, []);
+        Ok::<(), offshoot_store::StoreError>(())
+    })
+    .unwrap();
+    drop(old);
+    assert_eq!(format_of(&catalog), 6);
 }

@@ -403,6 +403,10 @@ impl Case {
                 blobs.extend(files.values().map(|bytes| *blake3::hash(bytes).as_bytes()));
             }
         }
+        let differences = self.vault.audit_differences().unwrap();
+        if let Some(difference) = differences.first() {
+            return Err(difference.clone());
+        }
         let counted = [(1, blobs.len()), (2, nodes.len()), (3, self.alive.len())];
         for (kind, expected) in counted {
             let sql = "SELECT count(*) FROM objects WHERE kind = ?1";

@@ -7,13 +7,14 @@ use offshoot_store::{Id, StoreError};
 use offshoot_tests::tier::Tier;
 use offshoot_tree::TreeError;
 use offshoot_vault::{
-    CheckDepth, Checkpoint, CheckpointState, ExecRecord, Scope, Vault, VaultError, WorkspaceRecord,
-    WorkspaceState,
+    CallKey, CheckDepth, Checkpoint, CheckpointState, ExecRecord, NewSessionEvent, Scope, Vault,
+    VaultError, WorkspaceRecord, WorkspaceState,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use crate::garbage::NOTHING;
+use crate::sessions::{append, session_in};
 use crate::support::{Scratch, actor, commit, edit, file, head, home, path, vault_of};
 
 /// Columns that are deliberately not covered, and why. There is none: what tells where the bytes of a content are is not hashed
@@ -86,6 +87,20 @@ pub(crate) fn full_vault(scratch: &Scratch) -> Vault {
     vault.stack(&head(&vault), &[]).unwrap();
     assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
     vault
+}
+
+/// Adds a conversation, with a row in every table of those.
+fn with_session(vault: &Vault) {
+    let workspace = vault.workspaces().unwrap().remove(0);
+    let session = session_in(vault, &workspace, "talk").id;
+    let body = |text: &str| format!("{{\"text\":\"{text}\"}}");
+    let event = |body: String| NewSessionEvent { kind: "said".to_owned(), body, snapshot: None };
+    let events = [event(body("short")), event(body(&"long".repeat(10_000)))];
+    append(vault, &session, 1, &events).unwrap();
+    vault.put_session_text(&session, &mut &b"a text"[..], &actor()).unwrap();
+    let key = CallKey { session, call: "call-1".to_owned() };
+    vault.transact("test", &actor(), |tx| tx.call_change(&key)).unwrap();
+    assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
 }
 
 /// The catalog of a vault as it was, to be put back after each change.
@@ -192,7 +207,9 @@ fn rows(connection: &Connection, table: &str, columns: usize, limit: usize) -> V
 #[test]
 fn every_changed_value_is_found() {
     let scratch = Scratch::new();
-    let original = Original::of(full_vault(&scratch));
+    let vault = full_vault(&scratch);
+    with_session(&vault);
+    let original = Original::of(vault);
     let limit = Tier::from_env().pick(4, usize::MAX);
     let (mut unseen, mut tried) = (Vec::new(), 0);
     let connection = original.restore();
@@ -202,7 +219,13 @@ fn every_changed_value_is_found() {
         assert!(!rows.is_empty(), "table {table} is empty, so nothing is tried there");
         for (at, column) in columns.iter().enumerate() {
             let excused = NOT_COVERED.contains(&(table.as_str(), column.name.as_str()));
-            for row in rows.iter().filter(|_| !excused) {
+            // A higher number only leaves places unused.
+            let higher = |row: &[Value]| {
+                table == "sqlite_sequence"
+                    && column.name == "seq"
+                    && row.contains(&Value::Text("session_contents".to_owned()))
+            };
+            for row in rows.iter().filter(|row| !excused && !higher(row)) {
                 let connection = original.restore();
                 change(&connection, &table, &columns, row, at);
                 empty_log(&connection);
@@ -261,6 +284,10 @@ fn name_of(table: &str) -> &str {
         // By the object, and where it was looked for.
         "objects" => "",
         "sqlite_sequence" => "numbered",
+        "sessions" => "session",
+        "session_events" => "event of session",
+        "session_contents" => "content of session",
+        "calls" => "call of session",
         other => other,
     }
 }

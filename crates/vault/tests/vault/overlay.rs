@@ -34,6 +34,7 @@ pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
         capture: None,
         joined: None,
         shared: false,
+        variables: Vec::new(),
         trial: false,
         preset: None,
         layer: None,

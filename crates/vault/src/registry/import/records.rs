@@ -2,12 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use offshoot_store::{AuditRow, Id, OperationRow, Reader, RefChange, RefKey, RefRow};
+use offshoot_store::{AuditRow, Id, NewOperation, OperationRow, Reader, RefChange, RefKey, RefRow};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::refused::Vetted;
+use super::sessions;
 use crate::actor::Actor;
+use crate::audit::records as audit;
+use crate::audit::state::Log;
 use crate::error::{Result, VaultError};
 use crate::exec::ExecRecord;
 use crate::name::check_name;
@@ -16,6 +19,7 @@ use crate::refs::{
     APPROVAL, BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, WorkspaceRecord, from_json,
     head_key, snapshots_of, to_json,
 };
+use crate::session::{SESSION, SessionRecord};
 use crate::snapshot::Snapshot;
 use crate::transact::{AUDIT_PRUNED, AUDIT_SIGNATURE, VAULT};
 use crate::vault::Vault;
@@ -37,9 +41,12 @@ const LONGEST_WORD: usize = 64;
 const PAGE: u32 = 256;
 
 /// Takes away what a file says about folders of the machine that it comes from. Nothing brings it back, undo neither: a binding says
-/// where a commit writes to, and whoever made the file could name any folder.
-pub(super) fn leave_behind(vault: &Vault) -> Result<()> {
-    let operations = vault.read(|reader| Ok(reader.operations_after(0)?))?;
+/// where a commit writes to, and whoever made the file could name any folder. Returns the records of operations that are others now, for the
+/// event that tells of the import.
+pub(super) fn leave_behind(vault: &Vault) -> Result<audit::Records> {
+    let (operations, log) =
+        vault.read(|reader| Ok((reader.operations_after(0)?, Log::read(reader)?)))?;
+    let mut altered = audit::Records::default();
     vault.catalog().write(|writer| {
         writer.keep_meta(&KEPT)?;
         writer.forget_refs(BINDING)?;
@@ -51,11 +58,17 @@ pub(super) fn leave_behind(vault: &Vault) -> Result<()> {
             let before = changes.len();
             changes.retain(|change| change.key.kind != BINDING);
             if changes.len() < before {
-                writer.set_changes(row, &to_json(&changes))?;
+                let changes = to_json(&changes);
+                writer.set_changes(row, &changes)?;
+                // What was another one than its event says before stays so.
+                if log.has_operation(&row.operation) {
+                    altered.operation(&NewOperation { changes, ..row.operation.clone() });
+                }
             }
         }
         Ok::<(), VaultError>(())
-    })
+    })?;
+    Ok(altered)
 }
 
 /// Looks at every record.
@@ -68,15 +81,16 @@ pub(super) fn vet(vault: &Vault) -> Vetted {
         records.log()?;
         records.snapshots()?;
         records.refs()?;
-        records.execs()
+        records.execs()?;
+        sessions::vet(vault, reader, &records)
     })
 }
 
-struct Records<'r> {
+pub(super) struct Records<'r> {
     reader: &'r Reader<'r>,
     /// Nothing can be later.
     latest_ms: u64,
-    snapshots: HashSet<Id>,
+    pub(super) snapshots: HashSet<Id>,
     /// The operations by their places in the log.
     operations: HashMap<Id, i64>,
 }
@@ -187,8 +201,8 @@ impl Records<'_> {
         }
         for (key, row) in &refs {
             let known = row.scope.parse().is_ok_and(|id: Id| parents.contains_key(&id));
-            if key.kind == CHECKPOINT && !known {
-                return Err(format!("checkpoint {} is of no workspace", key.id).into());
+            if [CHECKPOINT, SESSION].contains(&key.kind.as_str()) && !known {
+                return Err(format!("{} {} is of no workspace", key.kind, key.id).into());
             }
         }
         for workspace in parents.keys() {
@@ -223,6 +237,12 @@ impl Records<'_> {
                 self.time(&what, checkpoint.state.created_ms)?;
                 text(&what, &checkpoint.state.reason)?;
                 (Some(checkpoint.name), true)
+            }
+            SESSION => {
+                let session = SessionRecord::from_row(key, row.clone())?;
+                self.time(&what, session.origin.created_ms)?;
+                actor(&what, &session.origin.created_by)?;
+                (Some(session.name), true)
             }
             BINDING => {
                 let name = Binding::from_row(key, row)?.name;
@@ -294,7 +314,7 @@ impl Records<'_> {
         self.time(what, id.time_ms())
     }
 
-    fn time(&self, what: &str, time_ms: u64) -> Vetted {
+    pub(super) fn time(&self, what: &str, time_ms: u64) -> Vetted {
         match time_ms > self.latest_ms {
             true => Err(format!("{what} is of a time that is yet to come").into()),
             false => Ok(()),
@@ -307,7 +327,7 @@ fn actor(what: &str, actor: &Actor) -> Vetted {
     parts.into_iter().flatten().try_for_each(|part| text(what, part))
 }
 
-fn text(what: &str, text: &str) -> Vetted {
+pub(super) fn text(what: &str, text: &str) -> Vetted {
     match text.len() > LONGEST_TEXT {
         true => Err(format!("{what} has a text that is too long").into()),
         false => Ok(()),
@@ -315,7 +335,7 @@ fn text(what: &str, text: &str) -> Vetted {
 }
 
 /// A word of the log's own.
-fn word(what: &str, word: &str) -> Vetted {
+pub(super) fn word(what: &str, word: &str) -> Vetted {
     let is_word = (1..=LONGEST_WORD).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _-".contains(&byte));
     match is_word {
