@@ -39,10 +39,17 @@ pub struct ApprovalDoc {
     pub expires: String,
     /// Whether it was tried: then the envelope says what it would change, and approving makes that real without running anything.
     pub tried: bool,
+    /// How many paths the trial would change: as many as its envelope lists while it waits, directories that are added, deleted, moved or
+    /// get another mode among them. Missing where it was not tried, and in approvals of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<u64>,
     /// Why it was not tried; approving runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
-    /// The snapshot that it starts from.
+    /// The network that it was asked with, as `--net` has it; missing in approvals of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// The snapshot that it starts from: that of its workspace, or what one that is not there yet would be made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot_before: Option<String>,
     /// The snapshot that the trial left; the one before where it changed nothing.
@@ -107,9 +114,12 @@ pub struct ApprovalShowDoc {
     /// The variables that were set for the command beyond the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<ApprovalVariableDoc>,
-    /// How the workspace has changed since a command was asked for that waits before it runs.
+    /// What has changed since the command was asked for, while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<ApprovalMovedDoc>,
+    /// Why the rules as they are now keep it from being approved, while it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 /// A variable that was set for a command.
@@ -122,13 +132,22 @@ pub struct ApprovalVariableDoc {
     pub value: Option<Text>,
 }
 
-/// A workspace that has changed since a command was asked for in it.
+/// What has changed since a command was asked for: its workspace or, where that was not there, what it would be made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalMovedDoc {
-    /// Where it stands now: `approvals approve --seen` approves of the command in this state.
+    /// Where it stands now: `approvals approve --seen` approves of a command that was not tried in this state.
     pub snapshot: String,
     /// How many files are others.
     pub files: u64,
+    /// Whether the workspace was not there when the command was asked for, and was made by somebody since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made: bool,
+    /// What changed, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub told: String,
+    /// The paths that both the workspace and a trial changed, so that approving of the trial is refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
 }
 
 /// What came of deciding.

@@ -239,13 +239,17 @@ pub struct TimelineEntryDoc {
     /// Nobody decided in time: it is what `approvals.fallback` says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fallback: bool,
+    /// The approvals that a person went past, by using what was tried before anybody approved of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unapproved: Vec<String>,
     /// What an approval holds for: `once`, `session` or `always`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// Why policy decided so; of a decision about an approval, what was said about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How it ended: `exit 0`, `signal 9`, `denied`, `timed out`, `interrupted`, `failed`, or `running` where its end is not recorded.
+    /// How it ended: `exit 0`, `signal 9`, `denied`, `timed out`, `interrupted`, `failed`, or `running` where it has not ended. `interrupted` is
+    /// also a command whose `offshoot` was killed, so that no end is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     /// How long it took.

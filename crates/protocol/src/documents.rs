@@ -4,7 +4,8 @@ use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
     approval, audit, binding, cache, commit, diff, exec, file, git, help, history, integration,
-    merge, policy, preset, recover, review, sandbox, status, tools, vault, workspace,
+    mcp, merge, model, own_agent, policy, preset, recover, review, sandbox, session, status, tools,
+    vault, workspace,
 };
 
 /// The schemas of all documents.
@@ -24,12 +25,16 @@ pub fn schemas() -> Vec<SchemaFile> {
         help::SCHEMAS,
         history::SCHEMAS,
         integration::SCHEMAS,
+        mcp::SCHEMAS,
         merge::SCHEMAS,
+        model::SCHEMAS,
         policy::SCHEMAS,
         preset::SCHEMAS,
         recover::SCHEMAS,
         review::SCHEMAS,
         sandbox::SCHEMAS,
+        own_agent::SCHEMAS,
+        session::SCHEMAS,
         status::SCHEMAS,
         tools::SCHEMAS,
         vault::SCHEMAS,

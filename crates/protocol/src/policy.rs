@@ -104,6 +104,9 @@ pub struct RemedyDoc {
     /// The rule that allows this command alone, in the directory and with the network that it has; none where no rule says just that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<String>,
+    /// Why there is none that allows this command alone; only where `rule` would have allowed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inexact: Option<String>,
     /// What goes above the rule in a file that is new or empty; none without a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
@@ -118,6 +121,10 @@ pub struct PolicyVerdictDoc {
     pub command: String,
     /// Whether it would run now.
     pub runs: bool,
+    /// Whether it would wait for a person's approval. What could do nothing in a workspace whatever anybody approves, such as `sudo`, is
+    /// denied instead.
+    #[serde(default)]
+    pub waits: bool,
     /// What would be decided, and why.
     pub verdict: DecisionDoc,
     /// The files that were read, in the order of their layers.
@@ -130,7 +137,11 @@ impl Kind for PolicyVerdictDoc {
 
 impl Question for PolicyVerdictDoc {
     fn answer(&self) -> ExitCode {
-        self.verdict.decision.exit_code()
+        match (self.runs, self.waits) {
+            (true, _) => ExitCode::Success,
+            (false, true) => ExitCode::PendingApproval,
+            (false, false) => ExitCode::Denied,
+        }
     }
 }
 

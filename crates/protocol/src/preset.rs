@@ -87,6 +87,17 @@ pub struct PresetArgumentsDoc {
     pub lost: Vec<String>,
 }
 
+/// A key of an agent that can stay outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PresetKeyDoc {
+    /// The variable of the user that holds it.
+    pub variable: String,
+    /// The host that gets it.
+    pub host: String,
+    /// The header that it is sent in.
+    pub header: String,
+}
+
 /// A preset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PresetShowDoc {
@@ -103,6 +114,9 @@ pub struct PresetShowDoc {
     pub site: Option<String>,
     /// Names of programs by which `run` and `exec` know it.
     pub programs: Vec<String>,
+    /// The command by which it speaks to editors, which `acp` runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acp: Vec<String>,
     /// Variables that are passed on where the caller has them.
     pub env_pass: Vec<String>,
     /// Variables that are set, as `NAME=VALUE`.
@@ -113,6 +127,12 @@ pub struct PresetShowDoc {
     pub arguments: PresetArgumentsDoc,
     /// Hosts.
     pub hosts: PresetHostsDoc,
+    /// Keys that the network proxy can add to requests, so that the agent never holds them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inject: Vec<PresetKeyDoc>,
+    /// Variables that move the agent's directories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<String>,
     /// What becomes of paths of the home, the first that fits; everything else is thrown away.
     pub home: Vec<PresetHomeDoc>,
     /// Whether somebody seems to be logged in; none where the preset does not say how to know.

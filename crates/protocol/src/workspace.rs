@@ -81,6 +81,9 @@ pub struct ListedWorkspaceDoc {
     /// How many changes `status` lists: a git directory is one, and so is a folder of build output.
     #[serde(default)]
     pub listed_changes: u64,
+    /// How many changes a commit holds back.
+    #[serde(default)]
+    pub held_changes: u64,
     /// When something was last done with it.
     #[serde(default)]
     pub last_used: String,
@@ -123,6 +126,9 @@ pub struct WorkspaceShowDoc {
     /// How many changes `status` lists: a git directory is one, and so is a folder of build output.
     #[serde(default)]
     pub listed_changes: u64,
+    /// How many changes a commit holds back.
+    #[serde(default)]
+    pub held_changes: u64,
     /// Its checkpoints, oldest first.
     pub checkpoints: Vec<CheckpointDoc>,
 }

@@ -51,16 +51,17 @@ words! {
         ///
         /// Leave the shell of the workspace, and call it from the host.
         Inside = "inside",
-        /// `exec`: policy or a person denies the command, or it could do nothing in a workspace. `approvals`: who asks may not decide.
+        /// `exec`: policy or a person denies the command, or it could do nothing in a workspace. `approvals`: who asks may not decide. `mcp`: the tool is not trusted.
         ///
-        /// `offshoot policy explain -- CMD` says which rule decides and which rule would allow it.
+        /// `offshoot policy explain -- CMD` says which rule decides and which rule would allow it. `offshoot mcp trust SERVER` shows what a
+        /// server says about its tools, and asks.
         Denied = "denied",
         /// `exec`: the command waits for a person to approve it; what it would change is not real yet.
         ///
         /// `offshoot approvals show ID` shows what it does, and `offshoot approvals approve ID` makes it real. `exec --wait-approval` waits for
         /// the decision.
         PendingApproval = "pending_approval",
-        /// `exec`: the command timed out and was killed.
+        /// `exec`: the command timed out and was killed. `mcp`: the server did not answer in time.
         ///
         /// What it wrote until then is recorded. `--timeout 10m` gives it more time, `--timeout none` as much as it wants.
         Timeout = "timeout",

@@ -31,6 +31,8 @@ words! {
         Mcp = "mcp",
         /// The hook that asks policy about each shell command.
         Hook = "hook",
+        /// Where the agent runs its tools: in a workspace.
+        Environment = "environment",
     }
 }
 

@@ -9,10 +9,15 @@ mod exec;
 mod exit_code;
 mod integration;
 mod merge;
+mod mismatch;
+mod model;
+mod own_agent;
 mod policy;
 mod preset;
 mod program;
+mod session;
 mod storage;
+mod tool;
 mod word;
 
 pub use approval::{ApprovalFallback, ApprovalScope, ApprovalState};
@@ -27,12 +32,17 @@ pub use merge::{
     CommitTimes, ConflictKindDoc, Goal, HeldReasonDoc, RepositoryEvent, RevertVerb, SettleOutcome,
     TrustKind,
 };
+pub use mismatch::Notation;
+pub use model::{KeyOrigin, ModelInterface, ProviderState};
+pub use own_agent::AgentEnding;
 pub use policy::{
     CommandPart, EffectCategory, PathAccess, PolicyDecision, PolicyLanguage, PolicyLayer,
 };
 pub use preset::{CredentialFormat, CredentialMode, HomeKeep, OwnSandbox, PresetOrigin};
 pub use program::{ArgumentKindDoc, DoctorState, ProjectRule, Shell, When};
+pub use session::{CallKind, CallState, SessionState};
 pub use storage::{CompactWayDoc, GarbageKind, StorageClass};
+pub use tool::ToolState;
 pub use word::{UnknownWord, Word};
 
 #[cfg(test)]

@@ -45,6 +45,8 @@ words! {
         Packs = "packs",
         /// What commands printed.
         Outputs = "outputs",
+        /// Sessions of agents that were deleted.
+        Sessions = "sessions",
         /// Package caches.
         Caches = "caches",
         /// What crashed processes left.

@@ -19,17 +19,21 @@ fn listed(schema: &schemars::Schema) -> Vec<String> {
 }
 
 /// Every file that defines sets.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 14] = [
     include_str!("approval.rs"),
     include_str!("change.rs"),
     include_str!("exec.rs"),
     include_str!("exit_code.rs"),
     include_str!("integration.rs"),
     include_str!("merge.rs"),
+    include_str!("model.rs"),
+    include_str!("own_agent.rs"),
     include_str!("policy.rs"),
     include_str!("preset.rs"),
     include_str!("program.rs"),
+    include_str!("session.rs"),
     include_str!("storage.rs"),
+    include_str!("tool.rs"),
 ];
 
 #[test]
@@ -59,11 +63,14 @@ fn check<W: Word + Debug + Serialize + DeserializeOwned + JsonSchema>() {
 #[test]
 fn words_are_the_same_everywhere() {
     check::<AbandonedWork>();
+    check::<AgentEnding>();
     check::<ApprovalFallback>();
     check::<ApprovalScope>();
     check::<ApprovalState>();
     check::<ArgumentKindDoc>();
     check::<ChangeKindDoc>();
+    check::<CallKind>();
+    check::<CallState>();
     check::<CheckpointMode>();
     check::<CommandPart>();
     check::<CommitTimes>();
@@ -91,8 +98,10 @@ fn words_are_the_same_everywhere() {
     check::<IntegrationPart>();
     check::<IntegrationScope>();
     check::<IntegrationState>();
+    check::<KeyOrigin>();
     check::<LineSign>();
     check::<MetadataFieldDoc>();
+    check::<ModelInterface>();
     check::<Network>();
     check::<OwnSandbox>();
     check::<PathAccess>();
@@ -102,14 +111,17 @@ fn words_are_the_same_everywhere() {
     check::<PolicyLayer>();
     check::<PresetOrigin>();
     check::<ProjectRule>();
+    check::<ProviderState>();
     check::<RepositoryEvent>();
     check::<RerunReason>();
     check::<ResourceLimit>();
     check::<RevertVerb>();
+    check::<SessionState>();
     check::<SettleOutcome>();
     check::<Shell>();
     check::<SkipCode>();
     check::<StorageClass>();
+    check::<ToolState>();
     check::<TrustKind>();
     check::<Visibility>();
     check::<Wall>();

@@ -141,6 +141,9 @@ pub struct RefusedHostDoc {
 pub struct DiscardedDoc {
     /// How many files, links and new empty directories.
     pub count: u64,
+    /// Bytes of those files that are there.
+    #[serde(default)]
+    pub bytes: u64,
     /// The first 20 of them as absolute paths. A new directory stands for all that is in it.
     pub paths: Vec<Text>,
 }
@@ -175,6 +178,9 @@ pub struct ExecPresetDoc {
     pub origin: PresetOrigin,
     /// Files of the home that were kept equal to the user's own.
     pub credentials: Vec<ExecCredentialDoc>,
+    /// Directories of the user's own home that the agent shared, and could write to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_state: Vec<Text>,
 }
 
 /// A file that was kept equal to the user's own.
