@@ -1,0 +1,200 @@
+//! Tools in a workspace, for the turns of an agent.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use offshoot_agent::{
+    AgentCallKey, Assessment, CallEffect, CallFate, CallPermission, CallReply, CallReport,
+    PlannedCall, Tools,
+};
+use offshoot_engine::approval::Approving;
+use offshoot_engine::session::{CallState, RecordedCall};
+use offshoot_provider::{CallBlock, ToolSpec};
+use offshoot_tool::{CallContext, CallOutcome, Capabilities, Effects, ToolHost, ToolRegistry};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Tools whose calls the vault records: what became of them is known after a crash.
+const RECORDED: [&str; 3] = ["run_command", "write_file", "edit_file"];
+/// How often a call of another process is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The tools of a registry in a workspace. Calls are recorded in the session of the host.
+#[derive(Clone)]
+pub struct WorkspaceTools(Arc<Inner>);
+
+struct Inner {
+    registry: Arc<ToolRegistry>,
+    host: Arc<ToolHost>,
+    capabilities: Capabilities,
+    running: Mutex<BTreeMap<AgentCallKey, CancellationToken>>,
+}
+
+impl WorkspaceTools {
+    /// The tools of a registry that somebody with these capabilities can call.
+    pub fn new(
+        registry: Arc<ToolRegistry>,
+        host: Arc<ToolHost>,
+        capabilities: Capabilities,
+    ) -> Self {
+        Self(Arc::new(Inner { registry, host, capabilities, running: Mutex::default() }))
+    }
+}
+
+impl Inner {
+    fn effect(&self, call: &PlannedCall) -> CallEffect {
+        let Some(spec) = self.registry.get(&call.call.name) else { return CallEffect::Writes };
+        match spec.effects {
+            Effects::Reads => CallEffect::Reads,
+            Effects::Runs if self.only_reads(call) => CallEffect::Reads,
+            _ => CallEffect::Writes,
+        }
+    }
+
+    /// Whether a command is asked to change nothing, and to reach nobody.
+    fn only_reads(&self, call: &PlannedCall) -> bool {
+        let CallBlock { name, arguments, .. } = &call.call;
+        let Some(value) = self.registry.arguments(name, arguments) else { return false };
+        let reaches = value["allow_hosts"].as_array().is_some_and(|hosts| !hosts.is_empty());
+        value["read_only"] == Value::Bool(true) && !reaches
+    }
+
+    /// Makes a call. A person who allowed it has decided about its approval, too.
+    async fn make(&self, call: &PlannedCall) -> CallReply {
+        let mut may_approve = call.approved;
+        loop {
+            let token = CancellationToken::new();
+            self.running().insert(call.key.clone(), token.clone());
+            let context = CallContext::new(Arc::clone(&self.host), call.key.as_str())
+                .capabilities(self.capabilities.clone())
+                .approved(call.approved)
+                .cancel(token);
+            let outcome = self.registry.call(&call.call.name, &call.call.arguments, context).await;
+            self.running().remove(&call.key);
+            let needed = match outcome {
+                CallOutcome::Done(result) => {
+                    let report = CallReport::text(result.text);
+                    return CallReply::Done(CallReport { failed: result.failed, ..report });
+                }
+                CallOutcome::AskUser(asked) => {
+                    let (question, choices) = (asked.question, asked.choices);
+                    return CallReply::Asks { question, choices };
+                }
+                CallOutcome::Fatal(fatal) => return CallReply::Broken { why: fatal.to_string() },
+                CallOutcome::NeedsApproval(needed) => needed,
+            };
+            let approval = needed.approval.filter(|_| std::mem::take(&mut may_approve));
+            let Some(approval) = approval else {
+                return CallReply::NeedsApproval { why: needed.text };
+            };
+            if let Err(error) = self.approve(approval).await {
+                let why = format!("It was approved, and that did not work: {error}");
+                return CallReply::Done(CallReport::failure(why));
+            }
+        }
+    }
+
+    async fn approve(&self, id: offshoot_engine::id::Id) -> Result<(), String> {
+        let project = self.host.workspace().project().clone();
+        let approve = move || -> Result<(), offshoot_engine::Error> {
+            let pending = project.pending()?;
+            if let Some(approval) = pending.iter().find(|approval| approval.id == id) {
+                project.approve(approval, &Approving::default())?;
+            }
+            Ok(())
+        };
+        let done = tokio::task::spawn_blocking(approve).await;
+        done.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    }
+
+    /// What the vault has of a call.
+    async fn recorded(&self, call: &PlannedCall) -> Result<Option<RecordedCall>, String> {
+        let context = CallContext::new(Arc::clone(&self.host), call.key.as_str());
+        let Some(key) = context.key() else { return Ok(None) };
+        let project = self.host.workspace().project().clone();
+        let found = tokio::task::spawn_blocking(move || project.call(&key)).await;
+        found.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    }
+
+    async fn fate(&self, call: &PlannedCall) -> CallFate {
+        let is_recorded = RECORDED.contains(&call.call.name.as_str());
+        let has_session = CallContext::new(Arc::clone(&self.host), call.key.as_str()).key();
+        match self.recorded(call).await {
+            Err(_) => CallFate::Unknown,
+            Ok(None) if is_recorded && has_session.is_some() => CallFate::NotStarted,
+            Ok(None) => CallFate::Unknown,
+            Ok(Some(found)) => match found.state {
+                CallState::Running => CallFate::Running,
+                CallState::Changed => {
+                    let text = format!("the files were changed, as operation {}", found.id);
+                    CallFate::Done { report: CallReport::text(text) }
+                }
+                // The tool tells what is recorded, and does nothing again.
+                CallState::Ended | CallState::Interrupted => match self.make(call).await {
+                    CallReply::Done(report) => CallFate::Done { report },
+                    // It has to be asked about; a call does that.
+                    _ => CallFate::NotStarted,
+                },
+            },
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<AgentCallKey, CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tools for WorkspaceTools {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let specs = self.0.registry.contracts_for(&self.0.capabilities);
+        let of = |spec: &&offshoot_tool::ToolContract| ToolSpec {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            parameters: spec.schema.clone(),
+            cache: None,
+        };
+        specs.iter().map(of).collect()
+    }
+
+    fn assess(&self, call: &PlannedCall) -> Assessment {
+        let (key, effect) = (call.key.clone(), self.0.effect(call));
+        Assessment { key, effect, permission: CallPermission::Allowed }
+    }
+
+    fn call(&self, call: PlannedCall) -> BoxFuture<'static, CallReply> {
+        let inner = Arc::clone(&self.0);
+        async move { inner.make(&call).await }.boxed()
+    }
+
+    fn outcome_of(&self, call: PlannedCall) -> BoxFuture<'static, CallFate> {
+        let inner = Arc::clone(&self.0);
+        async move { inner.fate(&call).await }.boxed()
+    }
+
+    fn attach(&self, call: PlannedCall) -> BoxFuture<'static, CallReply> {
+        let inner = Arc::clone(&self.0);
+        let attached = async move {
+            while let Ok(Some(found)) = inner.recorded(&call).await {
+                if found.state != CallState::Running {
+                    break;
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+            inner.make(&call).await
+        };
+        attached.boxed()
+    }
+
+    fn finish(&self) -> BoxFuture<'static, Vec<String>> {
+        let host = Arc::clone(&self.0.host);
+        async move { host.finish().await }.boxed()
+    }
+
+    fn stop(&self, keys: &[AgentCallKey]) {
+        let running = self.0.running();
+        keys.iter().filter_map(|key| running.get(key)).for_each(CancellationToken::cancel);
+    }
+}
