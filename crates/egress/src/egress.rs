@@ -123,7 +123,7 @@ pub struct Egress {
 impl Egress {
     /// Starts to serve the sockets. When this returns, connections are accepted.
     pub fn start(sockets: EgressSockets, options: EgressOptions) -> Result<Self, EgressError> {
-        let state = Arc::new(state(options)?);
+        let state = Arc::new(state(options, false)?);
         let runtime = Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(LOOKUPS)
@@ -175,10 +175,11 @@ impl fmt::Debug for Egress {
     }
 }
 
-fn state(options: EgressOptions) -> Result<State, EgressError> {
+/// What connections share; `speaks_tls` where TLS is spoken with servers whatever the rules say.
+pub(crate) fn state(options: EgressOptions, speaks_tls: bool) -> Result<State, EgressError> {
     let EgressOptions { rules, credentials, limits, inspect, walls, lookup, listener, .. } =
         options;
-    let speaks_tls = inspect.is_some() || rules.iter().any(|rule| rule.upgrade);
+    let speaks_tls = speaks_tls || inspect.is_some() || rules.iter().any(|rule| rule.upgrade);
     let client = speaks_tls.then(|| Client::new(options.roots.as_deref())).transpose()?;
     let ledger = Ledger::new(limits.recorded, listener);
     let made_up = MadeUp::new(options.made_up, limits.names);

@@ -9,6 +9,7 @@ mod credentials;
 mod dns;
 mod egress;
 mod error;
+mod fetch;
 #[cfg(test)]
 mod fuzz;
 mod host;
@@ -24,12 +25,14 @@ mod socks;
 mod state;
 mod tls;
 mod tunnel;
+mod url;
 mod walls;
 mod wire;
 
 pub use credentials::{Credential, Credentials, Secret};
 pub use egress::{Egress, EgressOptions, EgressSockets};
 pub use error::EgressError;
+pub use fetch::{Page, PageError, PageRequest, fetch_page};
 pub use host::{Host, HostParseError};
 pub use limits::EgressLimits;
 pub use lookup::{NameLookup, SystemLookup};

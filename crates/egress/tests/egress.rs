@@ -12,6 +12,8 @@ mod clients;
 mod credentials;
 #[path = "egress/direct.rs"]
 mod direct;
+#[path = "egress/fetch.rs"]
+mod fetch;
 #[path = "egress/http.rs"]
 mod http;
 #[path = "egress/names.rs"]

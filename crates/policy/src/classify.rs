@@ -30,6 +30,7 @@ use crate::script::{InputSource, NotUnderstood, Script, ShellWord, Simple};
 
 use directory::Directories;
 use draft::{Draft, Wrapper};
+pub use path::credentials_in_home;
 use source::Pending;
 
 /// How deep commands may be wrapped in each other.
@@ -175,11 +176,13 @@ impl<'a> Classifier<'a> {
         }
         let categories = categories.union(wrapped);
         let wrappers = self.wrappers.iter().map(|wrapper| wrapper.name.clone()).collect();
+        let has_arguments = self.wrappers.iter().any(|wrapper| wrapper.passes_arguments);
         debug_assert!(explained(categories.iter(), &reasons), "{words:?} {reasons:?}");
         self.judged.push(Judged {
             part,
             words,
             wrappers,
+            has_arguments,
             categories,
             wrapped,
             reasons,

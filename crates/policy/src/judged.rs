@@ -16,6 +16,9 @@ pub struct Judged {
     pub words: Vec<ShellWord>,
     /// The wrappers that were looked through, outermost first: `sudo`, `env`, `xargs`, `sh -c`.
     pub wrappers: Vec<String>,
+    /// A shell among them gives its text arguments, as `sh -c TEXT A B` does, which are no words of it: no rule that begins with the shell
+    /// is exact about it.
+    pub has_arguments: bool,
     /// What kinds of thing it does, those of its wrappers included.
     pub categories: Categories,
     /// Those that its wrappers bring by themselves, such as the rights of `sudo`.
@@ -44,6 +47,14 @@ const OFFLINE: [&str; 5] = [
     "--no-build-isolation",
 ];
 
+/// Programs that change files and connect to nobody, whatever their arguments are.
+const ON_FILES_ALONE: [&str; 14] = [
+    "chgrp", "chmod", "chown", "cp", "dd", "ln", "mkdir", "mv", "rm", "rmdir", "shred", "touch",
+    "truncate", "unlink",
+];
+/// Where the system keeps them.
+const SYSTEM_FOLDERS: [&str; 2] = ["/bin", "/usr/bin"];
+
 impl Judged {
     /// What people call it: the program, and which of its commands.
     pub fn name(&self) -> String {
@@ -66,6 +77,24 @@ impl Judged {
     pub fn is_offline(&self) -> bool {
         let mut words = self.words.iter().filter_map(ShellWord::literal);
         words.any(|word| OFFLINE.contains(&&*word))
+    }
+
+    /// Whether it is known to make no use of the network: it is no program, only reads, or is one of those that work on files alone.
+    pub fn stays_off_network(&self) -> bool {
+        let works_on_files = || {
+            let word = self.words.first().and_then(ShellWord::literal);
+            let word = word.as_deref().unwrap_or_default();
+            let name = word.rsplit_once('/').map_or(word, |(folder, name)| {
+                if SYSTEM_FOLDERS.contains(&folder) { name } else { "" }
+            });
+            ON_FILES_ALONE.contains(&name)
+        };
+        !self.unread
+            && !self.runs_input
+            && !self.categories.contains(EffectCategory::Networked)
+            && (self.part != CommandPart::Program
+                || self.categories.is_read_only()
+                || works_on_files())
     }
 
     /// Whether all that reaches beyond the workspace is that files are written or deleted there.

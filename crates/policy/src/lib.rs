@@ -19,7 +19,7 @@ pub mod script;
 mod verdict;
 
 pub use category::Categories;
-pub use classify::classify;
+pub use classify::{classify, credentials_in_home};
 pub use context::Context;
 pub use error::{PolicyError, Problem};
 pub use judged::{Judged, Reason, TouchedPath};

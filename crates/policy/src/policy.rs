@@ -16,7 +16,7 @@ use crate::rego::RegoFile;
 use crate::rules::Rules;
 use crate::rules::facts::Facts;
 use crate::rules::load::load;
-use crate::script::{Script, ShellWord, Simple};
+use crate::script::{Script, ShellWord};
 use crate::verdict::Verdict;
 use crate::verdict::appeal::Appeal;
 use crate::verdict::part::PartVerdict;
@@ -31,24 +31,17 @@ pub struct Policy {
     rules: Arc<Rules>,
     rego: Vec<RegoFile>,
     rego_timeout: Duration,
-    judging: Judging,
     digest: [u8; blake3::OUT_LEN],
     warnings: Vec<String>,
 }
 
-/// How texts and words are judged.
-#[derive(Clone, Copy, Debug)]
-struct Judging {
-    /// A text for the shell.
-    text: fn(&str, &Context) -> Vec<Judged>,
-    /// A program and its arguments.
-    words: fn(&[ShellWord], &Context) -> Vec<Judged>,
-}
+/// Judges a text for the shell.
+type JudgeText = fn(&str, &Context) -> Vec<Judged>;
 
 impl Policy {
     /// A policy of these rules and of what is built in.
     pub fn new(options: &PolicyOptions) -> Result<Self, PolicyError> {
-        Self::with_judging(options, Judging { text: judge_text, words: judge_words })
+        Self::with_judging(options, judge_text)
     }
 
     /// Decides about a script.
@@ -61,7 +54,7 @@ impl Policy {
     }
 
     /// A policy that judges commands in a way of its own.
-    fn with_judging(options: &PolicyOptions, judging: Judging) -> Result<Self, PolicyError> {
+    fn with_judging(options: &PolicyOptions, judge: JudgeText) -> Result<Self, PolicyError> {
         let mut files = Vec::new();
         let mut rego = Vec::new();
         let mut problems = Vec::new();
@@ -74,7 +67,7 @@ impl Policy {
                 None => {}
             }
         }
-        let rules = load(&files, &judging.text);
+        let rules = load(&files, &judge);
         match rules {
             Ok(rules) if problems.is_empty() => {
                 let of_rego = rego.iter().flat_map(RegoFile::warnings);
@@ -83,7 +76,6 @@ impl Policy {
                     rules: Arc::new(rules),
                     rego,
                     rego_timeout: options.rego_timeout,
-                    judging,
                     digest: options.digest(),
                 })
             }
@@ -172,18 +164,13 @@ impl Policy {
     }
 
     fn appeal(&self, stopped_by: Option<Arc<RuleInfo>>, context: &Context) -> Box<Appeal> {
-        let (rules, judge) = (Arc::clone(&self.rules), self.judging.words);
-        Box::new(Appeal { rules, judge, context: context.clone(), stopped_by, alone: None })
+        let rules = Arc::clone(&self.rules);
+        Box::new(Appeal { rules, context: context.clone(), stopped_by, alone: None })
     }
 }
 
 fn judge_text(text: &str, context: &Context) -> Vec<Judged> {
     classify(&parse_text(text.as_bytes()), context)
-}
-
-fn judge_words(words: &[ShellWord], context: &Context) -> Vec<Judged> {
-    let simple = Simple { words: words.to_vec(), ..Simple::default() };
-    classify(&Script { commands: vec![simple], unclear: Vec::new() }, context)
 }
 
 #[cfg(test)]

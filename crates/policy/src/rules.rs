@@ -21,7 +21,6 @@ use crate::verdict::remedy::Remedy;
 use built_in::{Opinion, counting};
 use facts::Facts;
 use layer_rules::LayerRules;
-use remedy::JudgeWords;
 
 /// The rules of all files.
 #[derive(Debug, Default)]
@@ -69,25 +68,22 @@ impl Rules {
     }
 
     /// What would have let parts run that did not.
-    pub(crate) fn remedy(
-        &self,
-        parts: &[PartVerdict],
-        context: &Context,
-        judge: JudgeWords<'_>,
-    ) -> Remedy {
+    pub(crate) fn remedy(&self, parts: &[PartVerdict], context: &Context) -> Remedy {
         let is_taken = |name: &str| self.user.rules.iter().any(|rule| rule.info.name == name);
-        remedy::remedy(parts, context, judge, is_taken)
+        remedy::remedy(parts, context, is_taken)
     }
 
-    /// The rule that allows this one command alone.
+    /// The rule that allows this one command alone, or why there is none.
     pub(crate) fn exact(
         &self,
         alone: &[ShellWord],
         parts: &[PartVerdict],
         context: &Context,
-    ) -> Option<String> {
+    ) -> Result<String, &'static str> {
         let is_taken = |name: &str| self.user.rules.iter().any(|rule| rule.info.name == name);
-        let [part] = parts else { return None };
+        let [part] = parts else {
+            return Err("it is several commands, or has a pipe or a redirection");
+        };
         remedy::exact(alone, &part.judged, context, is_taken)
     }
 

@@ -41,6 +41,11 @@ impl Verdict {
         self.categories.worst()
     }
 
+    /// Whether all of it is known to make no use of the network.
+    pub fn stays_off_network(&self) -> bool {
+        self.parts.iter().all(|part| part.judged.stays_off_network())
+    }
+
     /// Whether there are walls around it; true of what runs anyway.
     pub fn is_confined(&self) -> bool {
         self.appeal.as_ref().is_none_or(|appeal| !appeal.context.unconfined)

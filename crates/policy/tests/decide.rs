@@ -135,9 +135,15 @@ fn a_remedy_lets_it_run() {
 #[test]
 fn a_remedy_is_as_small_as_it_can_be() {
     for (text, prefix) in [
-        ("docker run --rm x", "prefix = [\"docker\", \"run\"]\n"),
-        ("kubectl delete pod p", "prefix = [\"kubectl\", \"delete\"]\n"),
-        ("sudo apt-get install -y jq", "prefix = [\"sudo\", \"apt-get\"]\n"),
+        ("docker run --rm x", "prefix = [\"docker\", \"run\", \"--rm\", \"x\"]\nexact = true\n"),
+        (
+            "kubectl delete pod p",
+            "prefix = [\"kubectl\", \"delete\", \"pod\", \"p\"]\nexact = true\n",
+        ),
+        (
+            "sudo apt-get install -y jq",
+            "prefix = [\"sudo\", \"apt-get\", \"install\", \"-y\", \"jq\"]\nexact = true\n",
+        ),
         ("cat a ~/.ssh/id_rsa", "prefix = [\"cat\", \"a\", \"~/.ssh/id_rsa\"]\nexact = true\n"),
     ] {
         let rule = decide(&[], text).remedy().and_then(|remedy| remedy.rule).expect(text);

@@ -62,6 +62,7 @@ fn worked_on(spec: &Spec) -> Vec<PathBuf> {
         Files::Directory(path) => vec![path.clone()],
     };
     used.extend(spec.kept_home.clone());
+    used.extend(spec.shared.iter().cloned());
     for cache in &spec.caches {
         used.push(cache.layers.directory.clone());
         used.extend(cache.layers.lower.iter().filter(|lower| lower.is_absolute()).cloned());

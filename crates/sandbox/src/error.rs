@@ -99,6 +99,9 @@ impl SandboxError {
             Self::Prepare { step, errno: Errno::PERM, .. } if *step == FRESH_PROC => Some(
                 "a container that hides parts of /proc forbids this; start it with /proc unmasked, or use --sandbox container, which says what is then not protected",
             ),
+            Self::Prepare { step, .. } if *step == GUARD => Some(
+                "it takes Landlock, of Linux 5.19 or later; `-c agents.host_state=` runs the agent without your own sessions",
+            ),
             Self::NoProxy => Some("use --net none, or --net host"),
             Self::Ids(_) => Some(
                 "the file system of the vault may know no mounts that translate ids; a profile that has own_ids = \"optional\" does without",
@@ -121,6 +124,9 @@ pub(crate) const LAYERS: &str = "cannot mount the layers in";
 pub(crate) const READ_ONLY_LAYERS: &str = "the kernel mounted the layers read-only in";
 /// The step that fails in containers which mask parts of `/proc`.
 pub(crate) const FRESH_PROC: &str = "cannot mount a fresh /proc";
+
+/// The step that fails where Landlock is missing and a directory of the user is shared.
+pub(crate) const GUARD: &str = "cannot keep links, pipes and sockets out of";
 
 pub(crate) fn system(doing: &'static str) -> impl Fn(Errno) -> SandboxError {
     move |errno| SandboxError::System { doing, errno }

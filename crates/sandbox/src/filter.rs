@@ -8,7 +8,10 @@ mod calls;
 use crate::spec::Spec;
 use crate::sys::seccomp::architecture::NATIVE;
 use crate::walls::Walls;
-use calls::{BARRED, LAST_WORDS, NEVER_MADE, OWN_NAMESPACES, RINGS, SHARED, TOLD};
+use calls::{
+    ATTRIBUTES, BARRED, FLAGS_OF_FILES, LAST_WORDS, MODES, NEVER_MADE, OPENING, OWN_NAMESPACES,
+    RINGS, SHARED, TOLD,
+};
 use offshoot_vocabulary::{Demand, Network};
 
 /// A program for the kernel.
@@ -24,15 +27,16 @@ pub(crate) struct Filters {
 
 impl Filters {
     pub(crate) fn new(spec: &Spec) -> Self {
-        let refuses = spec.walls.seccomp != Demand::Off;
+        let guards = !spec.shared.is_empty() && spec.bare.is_none();
+        let refuses = spec.walls.seccomp != Demand::Off || guards;
         let sockets = match (&spec.bare, spec.network) {
             (None, _) => Sockets::Known,
             (Some(_), Network::Host) => Sockets::Internet,
             (Some(_), Network::None | Network::Proxy) => Sockets::None,
         };
         Self {
-            telling: spec.wants_broker().then(|| Filter::new(&spec.walls, sockets, true)),
-            silent: refuses.then(|| Filter::new(&spec.walls, sockets, false)),
+            telling: spec.wants_broker().then(|| Filter::new(&spec.walls, sockets, guards, true)),
+            silent: refuses.then(|| Filter::new(&spec.walls, sockets, guards, false)),
         }
     }
 }
@@ -49,11 +53,16 @@ enum Sockets {
 }
 
 impl Filter {
-    fn new(walls: &Walls, sockets: Sockets, tells: bool) -> Self {
-        let refuses = walls.seccomp != Demand::Off;
-        let mut rules = if refuses { refusals(walls, sockets) } else { Vec::new() };
+    fn new(walls: &Walls, sockets: Sockets, guards: bool, tells: bool) -> Self {
+        let refuses = walls.seccomp != Demand::Off || guards;
+        let mut rules = if refuses { refusals(walls, sockets, guards) } else { Vec::new() };
+        let answer = if tells { libc::SECCOMP_RET_USER_NOTIF } else { ALLOW };
         if tells {
-            rules.extend(TOLD.iter().map(|call| (*call, vec![give(libc::SECCOMP_RET_USER_NOTIF)])));
+            let others = TOLD.iter().filter(|call| !guards || **call != RENAMES_BY_FLAGS);
+            rules.extend(others.map(|call| (*call, vec![give(answer)])));
+        }
+        if guards {
+            rules.push((RENAMES_BY_FLAGS, without_whiteouts(answer)));
         }
         rules.sort_by_key(|(call, _)| *call);
         let foreign = if refuses { last_words() } else { vec![give(ALLOW)] };
@@ -85,12 +94,13 @@ fn last_words() -> Vec<libc::sock_filter> {
 /// The number of a call, and what is done about it: steps that end with an answer.
 type Rule = (u32, Vec<libc::sock_filter>);
 
-fn refusals(walls: &Walls, sockets: Sockets) -> Vec<Rule> {
+fn refusals(walls: &Walls, sockets: Sockets, guards: bool) -> Vec<Rule> {
     let refuse = |error: i32| vec![give(errno(error))];
     let mut rules: Vec<Rule> = Vec::new();
     rules.extend(BARRED.iter().map(|call| (*call, refuse(libc::EPERM))));
     rules.extend(NEVER_MADE.iter().map(|call| (*call, refuse(libc::ENOSYS))));
-    if !walls.io_uring {
+    // What a ring opens has a mode too, which no filter sees.
+    if !walls.io_uring || guards {
         rules.extend(RINGS.iter().map(|call| (*call, refuse(libc::ENOSYS))));
     }
     if !walls.nested_namespaces {
@@ -105,7 +115,10 @@ fn refusals(walls: &Walls, sockets: Sockets) -> Vec<Rule> {
     }
     // Systems that cannot give handles say so like this.
     rules.push((libc::SYS_name_to_handle_at as u32, refuse(libc::EOPNOTSUPP)));
-    rules.push((libc::SYS_ioctl as u32, without_requests()));
+    rules.push((libc::SYS_ioctl as u32, without_requests(guards)));
+    if guards {
+        rules.extend(guarding());
+    }
     rules.push((
         libc::SYS_socket as u32,
         match sockets {
@@ -138,18 +151,66 @@ fn without_flags(flags: u32) -> Vec<libc::sock_filter> {
     vec![load(argument(0)), any_of(flags, 0, 1), give(errno(libc::EPERM)), give(ALLOW)]
 }
 
-/// What types into a terminal, and what belongs to the machine's console.
-fn without_requests() -> Vec<libc::sock_filter> {
+/// What types into a terminal, and what belongs to the machine's console; where files are guarded, what sets flags and locks of them too.
+fn without_requests(guards: bool) -> Vec<libc::sock_filter> {
     const TIOCSTI: u32 = 0x5412;
     const TIOCLINUX: u32 = 0x541c;
     const TIOCCONS: u32 = 0x541d;
+    let mut refused = vec![TIOCSTI, TIOCLINUX, TIOCCONS];
+    if guards {
+        refused.extend(FLAGS_OF_FILES);
+    }
+    let mut steps = vec![load(argument(1))];
+    let is_one = |(at, request): (usize, &u32)| equal(*request, (refused.len() - at) as u8, 0);
+    steps.extend(refused.iter().enumerate().map(is_one));
+    steps.extend([give(ALLOW), give(errno(libc::EPERM))]);
+    steps
+}
+
+/// What is refused to who writes to directories of the user: programs that give rights, and attributes and lists of access. No filter sees which file
+/// a call is about, so that goes for all files.
+fn guarding() -> Vec<Rule> {
+    let refuse = |error: i32| vec![give(errno(error))];
+    let mut rules: Vec<Rule> = Vec::new();
+    rules.extend(MODES.iter().map(|(call, at)| (*call, without_set_ids(*at))));
+    rules.extend(OPENING.iter().map(|(call, at)| (*call, made_without_set_ids(*at))));
+    // Its mode lies in memory. Programs then call the older one.
+    rules.push((libc::SYS_openat2 as u32, refuse(libc::ENOSYS)));
+    rules.extend(ATTRIBUTES.iter().map(|call| (*call, refuse(libc::EOPNOTSUPP))));
+    rules
+}
+
+const RENAMES_BY_FLAGS: u32 = libc::SYS_renameat2 as u32;
+
+/// The answer to renames that leave no device where the name was: no right to make devices is asked for that.
+fn without_whiteouts(answer: u32) -> Vec<libc::sock_filter> {
     vec![
-        load(argument(1)),
-        equal(TIOCSTI, 3, 0),
-        equal(TIOCLINUX, 2, 0),
-        equal(TIOCCONS, 1, 0),
-        give(ALLOW),
+        load(argument(4)),
+        any_of(libc::RENAME_WHITEOUT, 0, 1),
         give(errno(libc::EPERM)),
+        give(answer),
+    ]
+}
+
+/// Setuid and setgid.
+const SET_IDS: u32 = libc::S_ISUID | libc::S_ISGID;
+
+/// Allowed where the mode, which is that argument, gives nobody's rights away.
+fn without_set_ids(at: u32) -> Vec<libc::sock_filter> {
+    vec![load(argument(at)), any_of(SET_IDS, 0, 1), give(errno(libc::EPERM)), give(ALLOW)]
+}
+
+/// The same where there is a mode only if a file is made, by the flags before it.
+fn made_without_set_ids(at: u32) -> Vec<libc::sock_filter> {
+    // The bit of O_TMPFILE that O_DIRECTORY does not have.
+    let makes = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32;
+    vec![
+        load(argument(at - 1)),
+        any_of(makes, 0, 3),
+        load(argument(at)),
+        any_of(SET_IDS, 0, 1),
+        give(errno(libc::EPERM)),
+        give(ALLOW),
     ]
 }
 
@@ -225,7 +286,12 @@ fn search(rules: &[Rule]) -> Vec<libc::sock_filter> {
     }
     let (low, high) = rules.split_at(rules.len() / 2);
     let (first, second) = (search(low), search(high));
-    [vec![at_least(high[0].0, first.len() as u8, 0)], first, second].concat()
+    let to_second = match u8::try_from(first.len()) {
+        Ok(steps) => vec![at_least(high[0].0, steps, 0)],
+        // Tests jump over 255 steps at most.
+        Err(_) => vec![at_least(high[0].0, 0, 1), go_on(first.len() as u32)],
+    };
+    [to_second, first, second].concat()
 }
 
 /// Calls of x32 have this bit.
@@ -253,6 +319,11 @@ const fn load(at: u32) -> libc::sock_filter {
 const fn give(action: u32) -> libc::sock_filter {
     let code = (libc::BPF_RET | libc::BPF_K) as u16;
     libc::sock_filter { code, jt: 0, jf: 0, k: action }
+}
+
+const fn go_on(steps: u32) -> libc::sock_filter {
+    let code = (libc::BPF_JMP | libc::BPF_JA) as u16;
+    libc::sock_filter { code, jt: 0, jf: 0, k: steps }
 }
 
 const fn equal(value: u32, yes: u8, no: u8) -> libc::sock_filter {

@@ -16,7 +16,7 @@ use rustix::process::{Gid, Uid};
 
 use crate::broker::Scene;
 use crate::covers::{self, Cover};
-use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
+use crate::error::{FRESH_PROC, GUARD, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
 use crate::ids::Ids;
 use crate::in_force::{Findings, InForce, Renames, Restriction};
 use crate::init::{self, Room, Step, UNLIMITED};
@@ -444,6 +444,7 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
         Step::Session => ("cannot start a session", None),
         Step::Limits => ("cannot set limits", None),
         Step::Privileges => ("cannot drop privileges", None),
+        Step::Guard => (GUARD, script.guarded.first().and_then(path)),
         Step::WorkingDirectory => ("cannot enter", path(&script.directory)),
         // These are told as walls.
         Step::Sysfs | Step::Landlock | Step::Keyring | Step::Groups | Step::Filter => {

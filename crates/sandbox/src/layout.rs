@@ -40,6 +40,8 @@ pub(crate) enum PlaceKind {
     Home,
     /// A directory of the host with all that is in it, read-only.
     Tree,
+    /// The same that the command can write to, in a home that is kept.
+    Shared,
     /// A file of the host, read-only.
     File,
     /// A link.
@@ -143,7 +145,7 @@ impl<'l> Layout<'l> {
             let in_tree = around.last().is_some_and(|(_, is_tree)| *is_tree);
             let (is_own, is_tree) = match kind {
                 PlaceKind::Private(_) | PlaceKind::Home => (true, false),
-                PlaceKind::Tree => (false, true),
+                PlaceKind::Tree | PlaceKind::Shared => (false, true),
                 _ => (false, in_tree),
             };
             if in_tree && !is_own {

@@ -36,6 +36,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<InForc
         shown: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
         home: None,
         kept_home: None,
+        shared: Vec::new(),
         hidden: Vec::new(),
         caches: Vec::new(),
         files: Vec::new(),

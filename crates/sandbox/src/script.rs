@@ -90,6 +90,8 @@ pub(crate) struct Script {
     pub(crate) readable: Vec<CString>,
     /// Where Landlock lets the command write, beside its home.
     pub(crate) writable: Vec<CString>,
+    /// Directories of the user that it writes to, in which it makes files and directories alone.
+    pub(crate) guarded: Vec<CString>,
     pub(crate) filters: Filters,
     pub(crate) directory: CString,
     /// Where the program may be, in the order of `PATH`.
@@ -240,6 +242,10 @@ impl Script {
             bare: bare.is_some(),
             readable: bare.map(|_| readable(spec)).transpose()?.unwrap_or_default(),
             writable: writable(spec, &private)?,
+            guarded: match kept {
+                Some(_) => all(&spec.shared, "a path")?,
+                None => Vec::new(),
+            },
             filters: Filters::new(spec),
             directory,
             programs,
@@ -457,7 +463,12 @@ fn places(
     if spec.network == Network::Host {
         layout.show(Path::new(RESOLVER))?;
     }
-    layout.finish(home.filter(|_| spec.kept_home.is_some()))
+    let kept = home.filter(|_| spec.kept_home.is_some());
+    let in_home = |path: &&PathBuf| kept.is_some_and(|home| path.starts_with(home));
+    for path in spec.shared.iter().filter(in_home) {
+        layout.add(path, PlaceKind::Shared);
+    }
+    layout.finish(kept)
 }
 
 fn written(spec: &Spec) -> Result<Vec<WrittenScript>> {

@@ -21,6 +21,8 @@ pub struct Spec {
     pub home: Option<PathBuf>,
     /// A directory that outlives the command and is its home, in place of one that is thrown away. Other commands may use it at the same time.
     pub kept_home: Option<PathBuf>,
+    /// Directories of the user's home that the command writes to, at their own paths in a home that is kept: absolute paths without links.
+    pub shared: Vec<PathBuf>,
     /// What the command sees empty and can neither read nor write, such as the home of the vaults. A file of [`files`](Self::files) at the same path
     /// takes its place.
     pub hidden: Vec<PathBuf>,

@@ -2,29 +2,36 @@
 
 mod apply;
 pub(crate) mod outcome;
-mod record;
+mod place;
+pub(crate) mod record;
+pub(crate) mod rules_now;
 
 use offshoot_protocol::{ApprovalFallback, ApprovalScope, ApprovalState};
 use offshoot_store::Id;
-use offshoot_tree::{RootId, diff};
+use offshoot_tree::diff::{Change, DiffOptions};
 use offshoot_vault::{Actor, Approval, ApprovalDecision, Transaction, Vault, Waiter};
 
 use self::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
+use self::place::StartingPoint;
 use self::record::refuse;
+use self::rules_now::RulesNow;
+use crate::change::ChangeSummaryService;
 use crate::error::{Result, ServiceError};
-use crate::exec::summary::is_directory_time;
+use crate::exec::pending::ApprovalTerms;
 use crate::id_lookup::Asked;
 
 /// Who decides that what nobody decided in time is over.
 const NOBODY: &str = "offshoot";
 
 /// Who may decide, and what becomes of what nobody decides.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ApprovalRules {
     /// The accounts that may decide; anybody who can write to the vault where none is named.
     pub approvers: Vec<String>,
     /// What becomes of what nobody decides in time.
     pub fallback: ApprovalFallback,
+    /// What may be approved of, by the rules about commands as they are now.
+    pub now: RulesNow,
 }
 
 /// Somebody who decides.
@@ -109,6 +116,7 @@ impl<'a> ApprovalService<'a> {
         for approval in self.vault.approvals()?.into_iter().filter(late) {
             let is_approved = self.rules.fallback == ApprovalFallback::Approve
                 && approval.trial.is_some()
+                && self.rules.now.check(self.vault, &approval).is_ok()
                 && self
                     .apply(&approval, &self.decision(None, ApprovalScope::Once, now, true))
                     .is_ok();
@@ -130,10 +138,10 @@ impl<'a> ApprovalService<'a> {
         self.is_open(approval)?;
         if how.scope == ApprovalScope::Session && approval.asked_by.session.is_none() {
             return Err(ServiceError::Request(
-                "this command was asked for by no session: approve it once, or with --always"
-                    .to_owned(),
+                "this command was asked for by no session: it can be approved once".to_owned(),
             ));
         }
+        self.rules.now.check(self.vault, approval)?;
         let decision = self.decision(how.reason.clone(), how.scope, Id::random().time_ms(), false);
         match approval.trial {
             Some(_) => self.apply(approval, &decision).map(Box::new).map(ApprovedWork::Done),
@@ -141,21 +149,38 @@ impl<'a> ApprovalService<'a> {
         }
     }
 
-    /// How the workspace has changed since a command was asked for that waits before it runs; none where it has not.
+    /// How the place of a command that waits has changed since it was asked for; none where it has not. Where there was no workspace, that is
+    /// one that is there now, or what one will be made from.
     pub fn moved(&self, approval: &Approval) -> Result<Option<MovedWorkspace>> {
-        let (Some(id), Some(base), None) = (approval.workspace, approval.base, approval.trial)
+        if approval.state != ApprovalState::Pending {
+            return Ok(None);
+        }
+        let Some(now) = StartingPoint::of(self.vault, approval)? else { return Ok(None) };
+        now.moved(self.vault, approval)
+    }
+
+    /// Why the rules as they are now keep an approval that waits from being approved of; none where they do not.
+    pub fn obstacle(&self, approval: &Approval) -> Option<String> {
+        if approval.state != ApprovalState::Pending {
+            return None;
+        }
+        self.rules.now.check(self.vault, approval).err().map(|error| error.to_string())
+    }
+
+    /// What a trial would change, as its envelope lists it. None where it was not tried, or was decided so long ago that its states were
+    /// collected.
+    pub fn trial_changes(
+        &self,
+        approval: &Approval,
+        diff: DiffOptions,
+    ) -> Result<Option<Vec<Change>>> {
+        let (Some(base), Some(trial)) = (approval.base, approval.trial) else { return Ok(None) };
+        let (Ok(base), Ok(trial)) = (self.vault.snapshot(&base), self.vault.snapshot(&trial))
         else {
             return Ok(None);
         };
-        let Some(workspace) = self.vault.workspace(&id)? else { return Ok(None) };
-        let head = workspace.state.head;
-        if head == base || approval.state != ApprovalState::Pending {
-            return Ok(None);
-        }
-        let root = |id: &Id| Ok::<RootId, ServiceError>(self.vault.snapshot(id)?.root);
-        let mut changes = diff::compare(self.vault.objects()?, &root(&base)?, &root(&head)?)?;
-        changes.retain(|change| !is_directory_time(change));
-        Ok(Some(MovedWorkspace { head, files: changes.len() }).filter(|moved| moved.files > 0))
+        let service = ChangeSummaryService::new(self.vault, diff);
+        Ok(service.told(&base.root, &trial.root).ok())
     }
 
     /// Denies it. A workspace that was made for it alone goes.
@@ -166,9 +191,12 @@ impl<'a> ApprovalService<'a> {
     }
 
     fn is_open(&self, approval: &Approval) -> Result<()> {
-        match state_now(self.vault, approval)? {
+        // It may have been found a while ago.
+        let now = self.vault.approval(&approval.id)?;
+        let now = now.as_ref().unwrap_or(approval);
+        match state_now(self.vault, now)? {
             ApprovalState::Pending => Ok(()),
-            state => Err(decided(approval, state)),
+            state => Err(decided(now, state)),
         }
     }
 
@@ -210,10 +238,15 @@ impl<'a> ApprovalService<'a> {
         decision: ApprovalDecision,
         seen: Option<Id>,
     ) -> Result<ApprovedWork> {
-        let moved = self.moved(approval)?;
-        let again = |files| ServiceError::LookAgain { id: approval.id, files };
-        if let Some(moved) = moved.filter(|moved| seen != Some(moved.head)) {
-            return Err(again(moved.files));
+        // What is compared is what it will run in: there is one look at it.
+        let now = StartingPoint::of(self.vault, approval)?;
+        let moved = now.map(|now| now.moved(self.vault, approval)).transpose()?.flatten();
+        let again = |moved: Option<MovedWorkspace>| ServiceError::LookAgain {
+            id: approval.id,
+            changed: moved.map(|moved| moved.told()),
+        };
+        if moved.is_some_and(|moved| seen != Some(moved.head)) {
+            return Err(again(moved));
         }
         if approval.request.is_none() && !is_awaited(approval) {
             return Err(ServiceError::Request(
@@ -221,13 +254,15 @@ impl<'a> ApprovalService<'a> {
                     .to_owned(),
             ));
         }
-        let looked_at = self.head_of(approval)?;
+        let looked_at = now.map(|now| now.head);
         let mut awaited = false;
         let granted = self.vault.transact("approve", &self.decider.actor, |tx| {
             let Some(mut now) = pending(self.vault, tx, &approval.id)? else { return Ok(None) };
-            if let Some(workspace) = &now.workspace {
-                now.base = tx.workspace(workspace)?.map(|found| found.state.head);
-            }
+            now.base = match &now.workspace {
+                Some(workspace) => tx.workspace(workspace)?.map(|found| found.state.head),
+                // One that is made, or was since, is looked at once more before anything runs in it.
+                None => looked_at,
+            };
             if now.base != looked_at {
                 return Ok(Some(None));
             }
@@ -245,15 +280,9 @@ impl<'a> ApprovalService<'a> {
         match granted.value {
             Some(Some(now)) if awaited => Ok(ApprovedWork::Awaited(Box::new(now))),
             Some(Some(now)) => Ok(ApprovedWork::Granted(Box::new(now))),
-            Some(None) => Err(again(self.moved(approval)?.map_or(0, |moved| moved.files))),
+            Some(None) => Err(again(self.moved(approval)?)),
             None => Err(self.overtaken(approval)),
         }
-    }
-
-    /// Where the workspace of an approval stands.
-    fn head_of(&self, approval: &Approval) -> Result<Option<Id>> {
-        let Some(id) = &approval.workspace else { return Ok(approval.base) };
-        Ok(self.vault.workspace(id)?.map(|found| found.state.head))
     }
 
     /// Ends it without any effect.
@@ -296,10 +325,19 @@ impl<'a> ApprovalService<'a> {
 }
 
 /// Has everything that nobody decided in time become what the rules say.
-pub(crate) fn expire(vault: &Vault, fallback: ApprovalFallback) -> Result<()> {
-    let rules = ApprovalRules { fallback, ..ApprovalRules::default() };
+pub(crate) fn expire(vault: &Vault, terms: &ApprovalTerms) -> Result<()> {
+    let (fallback, now) = (terms.fallback, terms.now.clone());
+    let rules = ApprovalRules { fallback, now, ..ApprovalRules::default() };
     let decider = Decider { actor: Actor::user(NOBODY), account: NOBODY.to_owned() };
     ApprovalService::new(vault, decider, rules).expire().map(drop)
+}
+
+/// Ends what nobody waits for any more and cannot run later.
+pub(crate) fn leave(vault: &Vault, id: &Id, why: &str) -> Result<Approval> {
+    let decider = Decider { actor: Actor::user(NOBODY), account: NOBODY.to_owned() };
+    let service = ApprovalService::new(vault, decider, ApprovalRules::default());
+    let found = vault.approval(id)?.ok_or(ServiceError::StaleClearance)?;
+    service.end(&found, ApprovalState::Expired, Some(why))
 }
 
 /// Moves an approval that a person gave to its command, once: what may run is what they saw.
@@ -341,11 +379,27 @@ pub(crate) fn used(tx: &mut Transaction<'_, '_>, id: &Id) -> offshoot_vault::Res
 /// What an approval is now, whatever is recorded: a workspace may be gone, and so may be the process that ran its command.
 fn state_now(vault: &Vault, approval: &Approval) -> Result<ApprovalState> {
     let is_gone = match (approval.state, &approval.workspace) {
+        // What was not kept runs only where somebody waits for it.
+        (ApprovalState::Pending, _) if !approval.outlives_waiter() && !is_awaited(approval) => true,
         (ApprovalState::Pending, Some(workspace)) => vault.workspace(workspace)?.is_none(),
         (ApprovalState::Granted | ApprovalState::Running, _) => !is_awaited(approval),
         _ => false,
     };
     Ok(if is_gone { ApprovalState::Gone } else { approval.state })
+}
+
+/// The approval of a command that is recorded as waiting and whose approval is gone, and why it is.
+pub(crate) fn gone(vault: &Vault, id: &Id) -> Result<Option<(Approval, &'static str)>> {
+    let Some(approval) = vault.approval(id)? else { return Ok(None) };
+    if state_now(vault, &approval)? != ApprovalState::Gone {
+        return Ok(None);
+    }
+    let why = match approval.state {
+        ApprovalState::Pending if approval.outlives_waiter() => "its workspace was deleted",
+        ApprovalState::Pending => "nobody waits for it any more, and what it reads was not kept",
+        _ => "it was approved, and the process that was to run it is gone",
+    };
+    Ok(Some((Approval { state: ApprovalState::Gone, ..approval }, why)))
 }
 
 /// The approval where it can still be decided about. What its command came to is recorded apart: an approval that somebody put back is

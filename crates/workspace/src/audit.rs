@@ -1,13 +1,15 @@
 //! Reading the audit log: what happened, found by who, when and what.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use offshoot_protocol::ExecState;
 use offshoot_store::Id;
-use offshoot_vault::{Actor, AuditEvent, AuditHead, Vault};
+use offshoot_vault::{Actor, AuditEvent, AuditHead, Vault, Waiter};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::error::{Result, ServiceError};
+use crate::exec::state::state_of;
 
 /// Which events are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub struct AuditEntry {
     pub summary: String,
     /// Everything else.
     pub details: Map<String, Value>,
+    /// It is the start of a command that is over, and nothing says how it ended: whoever ran it was killed.
+    pub cut_short: bool,
 }
 
 /// What is read of an event's text.
@@ -70,7 +74,8 @@ impl AuditEntry {
             ServiceError::Internal(format!("audit event {} cannot be read: {error}", event.seq))
         })?;
         let Told { actor, uid, kind, workspace, summary, details } = told;
-        Ok(Self { event, actor, uid, kind, workspace, summary, details })
+        let cut_short = false;
+        Ok(Self { event, actor, uid, kind, workspace, summary, details, cut_short })
     }
 
     /// A detail that is a text.
@@ -86,6 +91,12 @@ impl AuditEntry {
     /// Whether something holds.
     pub fn holds(&self, name: &str) -> bool {
         self.details.get(name).and_then(Value::as_bool) == Some(true)
+    }
+
+    /// The approvals that a person went past, by using what was tried before anybody approved of it.
+    pub fn unapproved(&self) -> impl Iterator<Item = &str> {
+        let past = self.details.get("unapproved").and_then(Value::as_array);
+        past.into_iter().flatten().filter_map(Value::as_str)
     }
 
     /// The files that it changed: path, what happened, and where it was before. Of what is no UTF-8 the rest is shown.
@@ -206,20 +217,43 @@ impl<'a> AuditService<'a> {
         Ok(Some((pruned.seq, found.first().map(|entry| entry.event.time_ms))))
     }
 
+    /// Marks the starts of commands that are over.
+    fn mark_cut_short(&self, entries: &mut [AuditEntry]) -> Result<()> {
+        for entry in entries.iter_mut().filter(|entry| entry.kind == STARTED) {
+            let id = entry.exec().and_then(|exec| exec.parse::<Id>().ok());
+            // Older programs did not say which process it is: theirs are over.
+            let process = entry.details.get(PROCESS).cloned();
+            let process = process.and_then(|value| serde_json::from_value::<Waiter>(value).ok());
+            let runs = process.is_some_and(|process| process.is_there());
+            // One that ended at this moment has a record that says how.
+            let record = id.map(|id| self.vault.exec(&id)).transpose()?.flatten();
+            let state = record.as_ref().map(state_of);
+            let ended =
+                !matches!(state, None | Some(ExecState::Crashed | ExecState::PendingApproval));
+            entry.cut_short = !runs && !ended;
+        }
+        Ok(())
+    }
+
     /// What happened in a workspace, or in the whole vault, oldest first: starts of commands only where nothing says how they ended.
     pub fn story(&self, workspace: Option<Id>, limit: usize) -> Result<(Vec<AuditEntry>, bool)> {
         let filter = AuditFilter { workspace, ..AuditFilter::default() };
         let (mut entries, more) = self.list(&filter, limit.saturating_mul(2))?;
-        let ended: HashSet<String> = entries
-            .iter()
-            .filter(|entry| entry.kind != STARTED)
-            .filter_map(|entry| entry.exec().map(str::to_owned))
+        // What waited for an approval has an event of before it started, too.
+        let ends = entries.iter().filter(|entry| entry.kind != STARTED);
+        let ended: HashMap<String, u64> = ends
+            .filter(|entry| entry.kind.starts_with("exec"))
+            .filter_map(|entry| Some((entry.exec()?.to_owned(), entry.event.seq)))
             .collect();
-        entries.retain(|entry| {
-            entry.kind != STARTED || entry.exec().is_none_or(|exec| !ended.contains(exec))
-        });
+        let has_ended = |entry: &AuditEntry| {
+            entry.exec().and_then(|exec| ended.get(exec)).is_some_and(|end| *end > entry.event.seq)
+        };
+        entries.retain(|entry| entry.kind != STARTED || !has_ended(entry));
         let dropped = entries.len().saturating_sub(limit);
         entries.drain(..dropped);
+        if entries.iter().any(|entry| entry.kind == STARTED) {
+            self.mark_cut_short(&mut entries)?;
+        }
         Ok((entries, more || dropped > 0))
     }
 }
@@ -235,12 +269,17 @@ pub const AUDIT_KINDS: &[&str] = &[
     "deny",
     "expire",
     "kill",
+    "permission",
     "recover keep",
     "recover drop",
     "policy_changed",
     "settings_changed",
     "config set",
     "config unset",
+    "mcp trust",
+    "mcp forget",
+    "mcp call",
+    "mcp result",
     "vault create",
     "vault import",
     "vault rename",
@@ -256,6 +295,12 @@ pub const AUDIT_KINDS: &[&str] = &[
     "checkpoint create",
     "checkpoint restore",
     "checkpoint delete",
+    "session create",
+    "session fork",
+    "session rename",
+    "session delete",
+    "session state",
+    "session export",
     "fs write",
     "fs mkdir",
     "fs rm",
@@ -269,6 +314,7 @@ pub const AUDIT_KINDS: &[&str] = &[
     "pull",
     "commit",
     "git commit",
+    "git follow",
     "export",
     "undo",
     "redo",
@@ -281,6 +327,8 @@ pub const AUDIT_KINDS: &[&str] = &[
     "audit prune",
 ];
 
+/// The detail of such an event that says which process runs the command.
+pub(crate) const PROCESS: &str = "process";
 /// The kind of the event before a command starts.
 pub(crate) const STARTED: &str = "exec_started";
 /// The kind of the event about a login that was written to the user's home.

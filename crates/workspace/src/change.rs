@@ -6,6 +6,7 @@ use offshoot_tree::{EntryKind, RootId, VaultPath};
 use offshoot_vault::Vault;
 
 use crate::error::Result;
+use crate::exec::summary::is_directory_time;
 use crate::git::git_directory;
 
 /// The changes between two roots.
@@ -50,6 +51,27 @@ impl<'a> ChangeSummaryService<'a> {
         let (kept, left): (Vec<Change>, Vec<Change>) = all.into_iter().partition(is_kept);
         let changes = diff::detect_renames(objects, kept, &self.options)?;
         Ok(Summary { changes, metadata: left })
+    }
+
+    /// What a command changed, as everybody is told: with metadata and with moves as moves, but without directories whose time alone
+    /// changed.
+    pub fn told(&self, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
+        let mut changes = self.between(before, after, true)?.changes;
+        changes.retain(|change| !is_directory_time(change));
+        Ok(changes)
+    }
+
+    /// The same as a patch for people, and those of which a patch says nothing: directories, and metadata.
+    pub fn told_patch<'c>(&self, changes: &'c [Change]) -> Result<(Vec<u8>, Vec<&'c Change>)> {
+        let (mut patch, mut besides) = (Vec::new(), Vec::new());
+        for change in changes {
+            let before = patch.len();
+            self.patch([change], BinaryForm::Named, &mut patch)?;
+            if patch.len() == before {
+                besides.push(change);
+            }
+        }
+        Ok((patch, besides))
     }
 
     /// The lines of a change.

@@ -3,10 +3,11 @@
 use offshoot_store::{Id, StoreError};
 use offshoot_vault::{
     Actor, Checkpoint, CheckpointState, Snapshot, Transaction, Vault, VaultError, WorkspaceRecord,
-    check_name,
+    check_ref_name,
 };
 
 use crate::error::{Result, ServiceError};
+use crate::moved_files::MovedFiles;
 use crate::resolve::{BASE, HEAD, Point};
 use crate::undecided;
 use crate::workspace_lock::share_workspace;
@@ -51,7 +52,7 @@ impl<'a> CheckpointService<'a> {
         new: &NewCheckpoint<'_>,
     ) -> Result<Checkpoint> {
         if let Some(name) = new.name {
-            check_name(name)?;
+            check_ref_name(name)?;
             if name == BASE {
                 return Err(ServiceError::NameTaken { what: "checkpoint", name: name.to_owned() });
             }
@@ -91,6 +92,8 @@ impl<'a> CheckpointService<'a> {
     pub fn restore(&self, workspace: &WorkspaceRecord, point: &Point) -> Result<Restored> {
         let past = undecided::admit(self.vault, &self.actor, point)?;
         let _shared = share_workspace(self.vault, workspace)?;
+        let files = MovedFiles::new(self.vault);
+        let files = files.expecting_move(&workspace.state.head, &point.snapshot.id);
         let restored = self.vault.transact("checkpoint restore", &self.actor, |tx| {
             let current = tx.workspace(&workspace.id)?;
             let mut current = current.ok_or_else(|| VaultError::from(gone(workspace)))?;
@@ -98,7 +101,8 @@ impl<'a> CheckpointService<'a> {
             tx.scope(current.id);
             tx.summary(format!("restore {} to {}", current.name, point.label));
             undecided::note(tx, past.as_slice());
-            tx.set_workspace(&current)
+            tx.set_workspace(&current)?;
+            files.note(tx)
         })?;
         Ok(Restored { snapshot: point.snapshot.clone(), operation: restored.operation })
     }

@@ -37,10 +37,10 @@ pub(crate) use proposal::meetings;
 pub use pull::PullService;
 pub(crate) use record::{KEPT, is_commit};
 pub(crate) use revert::Reverter;
-pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
+pub(crate) use select::{held_back, is_told};
 pub use service::{CommitRequest, CommitService};
 pub use settle::{delete_vault, interrupted_in_folders, settle_interrupted};
 pub use settled::{Direction, Settled};

@@ -186,7 +186,7 @@ impl<'a> ConflictService<'a> {
             whole.sort_unstable();
             Ok(())
         };
-        let edited = edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))?;
+        let edited = edit((self.vault, None), &self.actor, workspace, words, change, |_| Ok(()))?;
         let left = self.count(&edited.snapshot.root)?;
         Ok(Resolved { paths: decided, whole, left, edited })
     }

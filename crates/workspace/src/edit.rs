@@ -6,7 +6,7 @@ use offshoot_host::Mtime;
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Batch, Entry, RootId, TreeEditor, diff};
-use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, WorkspaceRecord};
+use offshoot_vault::{Actor, CallKey, NewSnapshot, Snapshot, Vault, WorkspaceRecord};
 
 use crate::audited::audited;
 use crate::error::{Result, ServiceError};
@@ -41,9 +41,9 @@ pub(crate) struct EditKind<'a> {
 }
 
 /// Applies `change` to the newest state of a workspace and makes the result its next snapshot. `record` adds to the
-/// transaction what the change needs in the catalog.
+/// transaction what the change needs in the catalog, and `call` is the key under which an agent asked for it.
 pub(crate) fn edit(
-    vault: &Vault,
+    (vault, call): (&Vault, Option<&CallKey>),
     actor: &Actor,
     workspace: &WorkspaceRecord,
     words: EditKind<'_>,
@@ -52,12 +52,14 @@ pub(crate) fn edit(
 ) -> Result<Edited> {
     let _shared = share_workspace(vault, workspace)?;
     let _held = vault.hold()?;
+    call.iter().try_for_each(|call| vault.require_new_call(call))?;
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
         let current = current(vault, workspace)?;
         let before = vault.snapshot(&current.state.head)?;
         let (root, top, changes) = apply(vault, &before.root, words.stamps, &mut change)?;
-        if root == before.root {
+        // Under a key it is recorded that all was as wanted: whoever asks later is not told that nothing happened.
+        if root == before.root && call.is_none() {
             return Ok(Edited { snapshot: before, operation: None, changes });
         }
         let content = top.directory().map_or(before.content, |dir| dir.content);
@@ -67,6 +69,13 @@ pub(crate) fn edit(
                 return Ok(None);
             };
             record(tx)?;
+            call.iter().try_for_each(|call| tx.call_change(call))?;
+            if root == before.root {
+                tx.record_always();
+                tx.scope(now.id);
+                tx.summary(format!("{} in {}", words.summary, now.name));
+                return Ok(Some(before.clone()));
+            }
             let snapshot = tx.add_snapshot(NewSnapshot {
                 root,
                 content,

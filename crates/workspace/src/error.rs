@@ -77,6 +77,14 @@ pub enum ServiceError {
         /// What fits.
         candidates: Vec<String>,
     },
+    /// Several sessions have this name.
+    #[error("several sessions are called \"{text}\": in the workspaces {}", .workspaces.join(", "))]
+    SessionNames {
+        /// The name.
+        text: String,
+        /// Their workspaces.
+        workspaces: Vec<String>,
+    },
     /// Another workspace has the checkpoint of this name.
     #[error("checkpoint {checkpoint} is one of workspace {owner}, not of {workspace}")]
     OthersCheckpoint {
@@ -133,13 +141,24 @@ pub enum ServiceError {
     #[error("{0}")]
     NotApprover(String),
     /// A workspace has changed since a person looked at what is to run in it.
-    #[error("{}", look_again(*.files))]
+    #[error("{}", .changed.as_deref().unwrap_or("the workspace has changed since this was asked for"))]
     LookAgain {
         /// The approval.
         id: Id,
-        /// How many files are others; 0 where they change just now.
-        files: usize,
+        /// What changed, for people; none where it changes just now.
+        changed: Option<String>,
     },
+    /// The rules deny by now what somebody would approve of.
+    #[error("policy denies this command by now: {reason}")]
+    DeniedSince {
+        /// The approval.
+        id: Id,
+        /// What the rules say.
+        reason: String,
+    },
+    /// What somebody would approve of would be decided about in another way by now.
+    #[error("the rules, the profile or the folders changed since this was asked for")]
+    AskAgain,
     /// An agent would use what was tried and nobody has approved of.
     #[error("snapshot {} is what a command would change that nobody has approved of: agent {agent} can look at it, and a person can use it", .snapshot.short())]
     Unapproved {
@@ -151,7 +170,7 @@ pub enum ServiceError {
         approval: Option<Id>,
     },
     /// An approval was decided about before.
-    #[error("approval {} is not pending: it is {state}{}", .id.short(), decided_by(.by))]
+    #[error("approval {} is not pending: it {}", .id.short(), became(*.state, .by.as_deref()))]
     Decided {
         /// The approval.
         id: Id,
@@ -443,9 +462,18 @@ impl ServiceError {
 /// The result of anything a service does.
 pub type Result<T, E = ServiceError> = std::result::Result<T, E>;
 
-/// Who decided about an approval.
-fn decided_by(by: &Option<String>) -> String {
-    by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default()
+/// What became of an approval, and who decided.
+fn became(state: ApprovalState, by: Option<&str>) -> String {
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    match state {
+        ApprovalState::Pending => "is pending".to_owned(),
+        ApprovalState::Granted => format!("was approved{by}, and runs next"),
+        ApprovalState::Running => format!("was approved{by}, and runs"),
+        ApprovalState::Approved => format!("was approved{by}"),
+        ApprovalState::Denied => format!("was denied{by}"),
+        ApprovalState::Expired => "expired".to_owned(),
+        ApprovalState::Gone => "is gone".to_owned(),
+    }
 }
 
 /// Why a workspace is gone, where that is not plain.
@@ -454,14 +482,5 @@ fn gone_by(operation: &str) -> &'static str {
         "exec" => ": the command that it was made for changed nothing",
         "workspace expire" => ": it was ephemeral and its time was over",
         _ => "",
-    }
-}
-
-fn look_again(files: usize) -> String {
-    let changed = "the workspace has changed since this was asked for";
-    match files {
-        0 => changed.to_owned(),
-        1 => format!("{changed} (1 file)"),
-        _ => format!("{changed} ({files} files)"),
     }
 }

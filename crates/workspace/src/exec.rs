@@ -4,7 +4,7 @@
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
-mod agent;
+pub(crate) mod agent;
 mod announce;
 pub(crate) mod approving;
 mod attempt;
@@ -20,6 +20,7 @@ pub(crate) mod environment;
 pub(crate) mod executor;
 mod folders;
 pub(crate) mod hosts;
+pub(crate) mod inject;
 mod join;
 mod launch;
 pub(crate) mod options;
@@ -41,6 +42,7 @@ mod seal;
 pub(crate) mod service;
 mod shortage;
 pub(crate) mod sight;
+pub(crate) mod state;
 pub(crate) mod stored;
 pub(crate) mod summary;
 mod target;

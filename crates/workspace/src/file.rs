@@ -10,7 +10,7 @@ use offshoot_host::Mtime;
 use offshoot_tree::{
     BlobReader, Body, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, TreeError, VaultPath,
 };
-use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, VaultError, WorkspaceRecord};
+use offshoot_vault::{Actor, CallKey, ExportOptions, Snapshot, Vault, VaultError, WorkspaceRecord};
 
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
@@ -51,12 +51,21 @@ pub struct FileVersion {
 pub struct FileService<'a> {
     vault: &'a Vault,
     actor: Actor,
+    call: Option<CallKey>,
 }
 
 impl<'a> FileService<'a> {
     /// Works on a vault on behalf of somebody.
     pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
-        Self { vault, actor: actor.clone() }
+        Self { vault, actor: actor.clone(), call: None }
+    }
+
+    /// Has the next change be what an agent calls so: nothing else is ever done under that key. It is recorded also where the files are
+    /// as wanted already.
+    #[must_use]
+    pub fn call(mut self, call: Option<CallKey>) -> Self {
+        self.call = call;
+        self
     }
 
     /// A state of files, to look at.
@@ -268,7 +277,7 @@ impl<'a> FileService<'a> {
             }
             Ok(())
         };
-        edit(self.vault, &self.actor, workspace, words, change, |tx| {
+        edit((self.vault, self.call.as_ref()), &self.actor, workspace, words, change, |tx| {
             undecided::note(tx, past.as_slice());
             Ok(())
         })
@@ -340,7 +349,8 @@ impl<'a> FileService<'a> {
         words: EditKind<'_>,
         change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
     ) -> Result<Edited> {
-        edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))
+        let place = (self.vault, self.call.as_ref());
+        edit(place, &self.actor, workspace, words, change, |_| Ok(()))
     }
 }
 

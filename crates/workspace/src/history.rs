@@ -2,13 +2,14 @@
 
 use offshoot_store::{Id, RefChange};
 use offshoot_vault::{
-    Actor, Operation, OperationLog, Reverted, Scope, Snapshot, Vault, WorkspaceShare,
+    Actor, Operation, OperationLog, Reverted, Scope, Snapshot, Transaction, Vault, WorkspaceShare,
     WorkspaceState,
 };
 
 use crate::commit::{CommitOptions, Reverter, is_commit, settle_interrupted};
 use crate::error::{Result, ServiceError};
 use crate::git::{FOLLOW, GitOptions, GitReport, git_due_of};
+use crate::moved_files::MovedFiles;
 use crate::workspace_lock::share_workspace;
 
 /// One snapshot of a log.
@@ -99,7 +100,7 @@ impl<'a> HistoryService<'a> {
             true => self.revert_commit(&target, false),
             false => {
                 let _shared = self.share(target.workspace)?;
-                Ok(self.vault.undo(scope, &self.actor)?.into())
+                Ok(self.undo_refs(&target, scope)?.into())
             }
         }
     }
@@ -134,7 +135,7 @@ impl<'a> HistoryService<'a> {
             false => {
                 let git = self.make_up(&target)?;
                 let _shared = self.share(target.workspace)?;
-                Ok(Reversal { git, ..self.vault.redo(scope, &self.actor)?.into() })
+                Ok(Reversal { git, ..self.redo_refs(&target, scope)?.into() })
             }
         }
     }
@@ -155,7 +156,7 @@ impl<'a> HistoryService<'a> {
         let scope = followed.workspace.map_or(Scope::Vault, Scope::Workspace);
         {
             let _shared = self.share(followed.workspace)?;
-            self.vault.undo(scope, &self.actor)?;
+            self.undo_refs(followed, scope)?;
         }
         let reversal = self.undo(scope);
         if reversal.is_err() {
@@ -170,11 +171,24 @@ impl<'a> HistoryService<'a> {
         match self.vault.redo_target(scope) {
             Ok(target) if target.kind == FOLLOW => {
                 let _shared = self.share(target.workspace)?;
-                self.vault.redo(scope, &self.actor)?;
+                self.redo_refs(&target, scope)?;
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Takes back what moved refs alone, with the files that this changes in the audit log.
+    fn undo_refs(&self, target: &Operation, scope: Scope) -> Result<Reverted> {
+        let back: Vec<RefChange> = target.changes.iter().map(RefChange::reversed).collect();
+        let files = MovedFiles::new(self.vault).expecting(&back);
+        Ok(self.vault.undo_and(scope, &self.actor, |tx| files.note(tx))?)
+    }
+
+    /// Brings back what moved refs alone, in the same way.
+    fn redo_refs(&self, target: &Operation, scope: Scope) -> Result<Reverted> {
+        let files = MovedFiles::new(self.vault).expecting(&target.changes);
+        Ok(self.vault.redo_and(scope, &self.actor, |tx| files.note(tx))?)
     }
 
     /// Takes a commit back, or brings it back, and the git commit that was made of it.
@@ -193,7 +207,9 @@ impl<'a> HistoryService<'a> {
             Scope::Workspace(id) => Some(id),
             Scope::Vault => None,
         })?;
-        Ok(self.vault.restore_operation(&operation.id, scope, &self.actor)?)
+        let files = MovedFiles::new(self.vault);
+        let note = |tx: &mut Transaction<'_, '_>| files.note(tx);
+        Ok(self.vault.restore_operation_and(&operation.id, scope, &self.actor, note)?)
     }
 
     /// Settles what was interrupted in the folders: what it is to record must not be overtaken.

@@ -27,6 +27,7 @@ mod ignore_rules;
 mod live;
 mod maintenance;
 mod merge;
+mod moved_files;
 mod mtimes;
 mod noise;
 mod overlap;
@@ -36,6 +37,7 @@ mod recover;
 mod resolve;
 mod review;
 mod running;
+mod session;
 mod side_label;
 mod standing;
 mod suggest;
@@ -46,7 +48,8 @@ mod words;
 mod workspace;
 mod workspace_lock;
 
-pub use approval::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
+pub use approval::outcome::{AppliedTrial, MovedPlace, MovedWorkspace, is_awaited};
+pub use approval::rules_now::RulesNow;
 pub use approval::{ApprovalRules, ApprovalService, ApprovedWork, Approving, Decider};
 pub use audit::{AUDIT_KINDS, AuditEntry, AuditFilter, AuditService};
 pub use binding::{
@@ -66,6 +69,7 @@ pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
+pub use exec::agent::settle_shared;
 pub use exec::clearance::{Cleared, RequestDigest};
 pub use exec::data_layers::try_data_layers;
 pub use exec::envelope::{
@@ -74,8 +78,9 @@ pub use exec::envelope::{
 pub use exec::environment::EnvironmentRules;
 pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::hosts::{named_hosts, needs_network, tried_hosts};
+pub use exec::inject::host_of;
 pub use exec::options::{AgentRules, FurtherHints, RuntimeOptions, set_aside};
-pub use exec::outlet::{check_hosts, check_proxied, check_rules};
+pub use exec::outlet::{check_hosts, check_preset, check_proxied, check_rules};
 pub use exec::pending::{ApprovalTerms, PendingApproval};
 pub use exec::probe::{DriverReport, probe_drivers};
 pub use exec::profiles::ProfileRules;
@@ -96,14 +101,16 @@ pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted, sorted};
 pub use offshoot_profile::{
-    CredentialRule, Group, HomePath, HomeRow, HostRule, HostTable, LostArgument, OmittedLines,
-    Preset, PresetArguments, PresetHosts, PresetLogin, PresetVariables, Presets, Profile,
+    CredentialRule, Group, HomePath, HomeRow, HostRule, HostTable, LostArgument, Preset, PresetAcp,
+    PresetArguments, PresetHosts, PresetKey, PresetLogin, PresetVariables, Presets, Profile,
     ProfileError, Profiles, ProjectNarrowing, TlsRules, ValueSource, groups,
 };
+pub use offshoot_scrub::OmittedLines;
 pub use overlap::{Overlap, OverlapService, OverlapSide, WorkSoFar};
 pub use path_pattern::PathPattern;
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,
+    seen_variables,
 };
 pub use recover::{Inspected, RecoverService, Recoverable, RecoveredWork};
 pub use resolve::{Point, Resolver};
@@ -112,7 +119,10 @@ pub use review::{
     ReviewPiece, ReviewService, Tally, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
+pub use session::{ListedSession, SessionFork, SessionService};
 pub use standing::PathContext;
 pub use suggest::similar;
 pub use trusted::{TrustedFile, TrustedTable};
-pub use workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService, WorkspaceUsage};
+pub use workspace::{
+    ListedChanges, NewWorkspace, WorkspaceOverview, WorkspaceService, WorkspaceUsage,
+};

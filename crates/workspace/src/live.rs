@@ -10,7 +10,7 @@ use offshoot_tree::diff::{ChangeKind, compare};
 use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
     Actor, LeftoverShape, NewSnapshot, Preview, RunningExec, Vault, WorkspaceRecord,
-    WorkspaceState, check_name,
+    WorkspaceState, check_ref_name,
 };
 use rustix::io::Errno;
 
@@ -67,7 +67,7 @@ impl<'a> LiveService<'a> {
     /// Makes a workspace of what a command has written so far, beside that of the command: with the same base, so that it can be
     /// reviewed and committed. The command goes on, and its own workspace stays where it is.
     pub fn fork(&self, exec: &Id, name: &str, actor: &Actor) -> Result<WorkspaceRecord> {
-        check_name(name)?;
+        check_ref_name(name)?;
         let _held = self.vault.hold()?;
         let running = self.find(exec)?;
         let note = &running.note;

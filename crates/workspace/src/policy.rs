@@ -5,6 +5,6 @@ mod judge;
 mod replay;
 
 pub use files::{PolicyFile, PolicyFileError, PolicyFiles};
-pub use judge::judge;
 pub(crate) use judge::{CommandPaths, context_of};
+pub use judge::{judge, seen_variables};
 pub use replay::{Replay, ReplayService, Replayed};

@@ -8,9 +8,10 @@ use offshoot_tree::diff::Change;
 use offshoot_vault::{
     Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Leftover, LeftoverSize,
     NewSnapshot, Preview, Snapshot, Transaction, Vault, VaultError, WorkspaceRecord,
-    WorkspaceState, check_name,
+    WorkspaceState, check_ref_name,
 };
 
+use crate::audited::audited;
 use crate::error::{Result, ServiceError};
 use crate::exec::access::LeftoverAccess;
 use crate::exec::summary::{self, is_directory_time};
@@ -124,7 +125,7 @@ impl<'a> RecoverService<'a> {
     /// Makes what a command left a checkpoint of its workspace, or a new workspace where that is gone. No workspace is moved.
     pub fn keep(&self, exec: &Id, name: Option<&str>) -> Result<RecoveredWork> {
         if let Some(name) = name {
-            check_name(name)?;
+            check_ref_name(name)?;
             if name == BASE || name == HEAD {
                 return Err(ServiceError::Reserved(name.to_owned()));
             }
@@ -142,7 +143,7 @@ impl<'a> RecoverService<'a> {
             offshoot_tree::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
         changes.retain(|change| !is_directory_time(change));
         let made = self.vault.transact("recover keep", &self.actor, |tx| {
-            let mut kept = self.commit(tx, &note, &adopted, name)?;
+            let mut kept = self.commit(tx, &note, (&adopted, &changes), name)?;
             self.record(tx, &note, &output, kept.snapshot.as_ref(), &changes)?;
             kept.changes.clone_from(&changes);
             Ok(kept)
@@ -192,7 +193,7 @@ impl<'a> RecoverService<'a> {
         &self,
         tx: &mut Transaction<'_, '_>,
         note: &ExecNote,
-        adopted: &Adopted,
+        (adopted, changes): (&Adopted, &[Change]),
         name: Option<&str>,
     ) -> Result<RecoveredWork, VaultError> {
         tx.detail("exec", note.exec.to_string());
@@ -216,6 +217,7 @@ impl<'a> RecoverService<'a> {
             return Ok(kept);
         }
         adopted.record(tx)?;
+        tx.files(audited(changes));
         let snapshot = tx.add_snapshot(NewSnapshot {
             root: adopted.root,
             content: adopted.content,

@@ -3,16 +3,18 @@
 mod listed;
 mod overview;
 
+pub use listed::ListedChanges;
 pub use overview::WorkspaceOverview;
 
 use std::time::Duration;
 
 use offshoot_store::{Id, StoreError};
 use offshoot_tree::diff;
-use offshoot_vault::{Actor, Vault, VaultError, WorkspaceRecord, WorkspaceState, check_name};
+use offshoot_vault::{Actor, Vault, VaultError, WorkspaceRecord, WorkspaceState, check_ref_name};
 
 use crate::error::{Result, ServiceError};
 use crate::friendly::friendly_name;
+use crate::moved_files::MovedFiles;
 use crate::resolve::{HEAD, Point};
 use crate::undecided;
 use crate::workspace_lock::share_workspace;
@@ -124,7 +126,7 @@ impl<'a> WorkspaceService<'a> {
         Ok(renamed.map_err(|error| taken(error, name))?.value)
     }
 
-    /// Removes a workspace with its checkpoints. Undo brings it back.
+    /// Removes a workspace with its checkpoints and sessions. Undo brings it back.
     pub fn delete(&self, workspace: &WorkspaceRecord) -> Result<Option<Id>> {
         let _shared = share_workspace(self.vault, workspace)?;
         let deleted = self.vault.transact("workspace delete", &self.actor, |tx| {
@@ -138,13 +140,16 @@ impl<'a> WorkspaceService<'a> {
     /// Takes a workspace back to what it was forked from. Undo brings its changes back.
     pub fn reset(&self, workspace: &WorkspaceRecord) -> Result<Option<Id>> {
         let _shared = share_workspace(self.vault, workspace)?;
+        let files = MovedFiles::new(self.vault);
+        let files = files.expecting_move(&workspace.state.head, &workspace.state.base);
         let reset = self.vault.transact("discard", &self.actor, |tx| {
             let mut current =
                 tx.workspace(&workspace.id)?.ok_or(VaultError::Store(stale(workspace)))?;
             current.state.head = current.state.base;
             tx.summary(format!("discard the changes of {}", current.name));
             tx.scope(current.id);
-            tx.set_workspace(&current)
+            tx.set_workspace(&current)?;
+            files.note(tx)
         })?;
         Ok(reset.operation)
     }
@@ -209,6 +214,10 @@ impl<'a> WorkspaceService<'a> {
                     // Used or removed since it was looked at.
                     return Ok(());
                 }
+                if tx.has_sessions(&workspace.id)? {
+                    // A conversation is kept until somebody deletes it.
+                    return Ok(());
+                }
                 tx.summary(format!("ephemeral workspace {} expired", workspace.name));
                 tx.scope(workspace.id);
                 tx.remove_workspace(&workspace.id)
@@ -227,7 +236,7 @@ fn expiry(created_ms: u64, lifetime: Duration) -> u64 {
 }
 
 pub(crate) fn checked(name: &str) -> Result<&str> {
-    check_name(name)?;
+    check_ref_name(name)?;
     if name == HEAD {
         return Err(ServiceError::Reserved(name.to_owned()));
     }

@@ -9,8 +9,45 @@ use crate::wire::{BoxWrite, Source, send};
 
 /// The longest line between chunks.
 const LINE: usize = 4096;
-/// The longest headers behind the last chunk.
+/// The longest trailers, which are headers behind the last chunk.
 const TRAILERS: usize = 16 << 10;
+/// At most so many of them, as of headers.
+const MOST_TRAILERS: usize = 128;
+/// Trailers that are not passed on. Who reads a message may take trailers for headers, which they never may be: these frame or route it, say who sent it, or
+/// decide how it is read.
+const HEADERS_ALONE: &[&str] = &[
+    "age",
+    "authorization",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-range",
+    "content-type",
+    "cookie",
+    "date",
+    "expect",
+    "expires",
+    "forwarded",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "location",
+    "max-forwards",
+    "origin",
+    "pragma",
+    "range",
+    "retry-after",
+    "set-cookie",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "vary",
+    "www-authenticate",
+];
+/// The same for all names that start so.
+const HEADERS_ALONE_FROM: &[&str] = &["if-", "proxy-", "x-forwarded-"];
 
 /// What stopped a body.
 #[derive(Debug)]
@@ -29,6 +66,8 @@ pub(super) struct BodyCopy<'a> {
     pub(super) idle: Duration,
     /// Whether the reader knows chunks; if not they are taken off.
     pub(super) chunks: bool,
+    /// Headers that the proxy writes itself: no trailer has one of their names.
+    pub(super) own: &'a [&'a str],
 }
 
 impl BodyCopy<'_> {
@@ -90,6 +129,7 @@ impl BodyCopy<'_> {
 
     async fn trailers(&mut self) -> Result<(), Fault> {
         let mut out = b"0\r\n".to_vec();
+        let (mut count, mut size) = (0, 0);
         loop {
             let line = self.line(LINE).await?;
             if line.is_empty() {
@@ -98,14 +138,31 @@ impl BodyCopy<'_> {
             let colon = line.iter().position(|byte| *byte == b':').unwrap_or(0);
             let name = &line[..colon];
             let plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-' || *byte == b'_';
-            if name.is_empty() || !name.iter().all(plain) || out.len() > TRAILERS {
+            if name.is_empty() || !name.iter().all(plain) {
                 return Err(wrong("what follows the last chunk is no header"));
+            }
+            (count, size) = (count + 1, size + line.len());
+            if count > MOST_TRAILERS || size > TRAILERS {
+                return Err(wrong("too much follows the last chunk"));
+            }
+            if !self.passes(name) {
+                continue;
             }
             out.extend_from_slice(&line);
             out.extend_from_slice(b"\r\n");
         }
         out.extend_from_slice(b"\r\n");
         if self.chunks { self.write(&out).await } else { Ok(()) }
+    }
+
+    /// Whether a trailer of this name is passed on.
+    fn passes(&self, name: &[u8]) -> bool {
+        let starts = |start: &&str| {
+            name.get(..start.len()).is_some_and(|part| same_name(part, start.as_bytes()))
+        };
+        let mut never = HEADERS_ALONE.iter().chain(self.own);
+        !never.any(|never| same_name(name, never.as_bytes()))
+            && !HEADERS_ALONE_FROM.iter().any(starts)
     }
 
     /// A line of at most so many bytes, without its end.
@@ -163,6 +220,12 @@ impl BodyCopy<'_> {
     }
 }
 
+/// Whether two names of headers are one to some servers, which know neither upper case nor underscores.
+pub(super) fn same_name(one: &[u8], other: &[u8]) -> bool {
+    let plain = |byte: &u8| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    one.iter().map(plain).eq(other.iter().map(plain))
+}
+
 fn wrong(problem: &'static str) -> Fault {
     Fault::From(io::Error::new(io::ErrorKind::InvalidData, problem))
 }
@@ -196,7 +259,8 @@ mod tests {
         let mut to: BoxWrite = Box::new(out);
         let counter = AtomicU64::new(0);
         let idle = Duration::from_secs(1);
-        BodyCopy { from: &mut from, to: &mut to, counter: &counter, idle, chunks }
+        let own = &["x-api-key"];
+        BodyCopy { from: &mut from, to: &mut to, counter: &counter, idle, chunks, own }
             .run(framing)
             .await?;
         drop(to);
@@ -219,6 +283,48 @@ mod tests {
             assert_eq!(pass(text, Framing::Chunked, false).await.unwrap(), "hello!");
             assert_eq!(pass("hello!", Framing::Length(5), true).await.unwrap(), "hello");
             assert_eq!(pass("hello!", Framing::UntilClose, true).await.unwrap(), "hello!");
+        });
+    }
+
+    #[test]
+    fn trailers_bring_no_header() {
+        run(async {
+            let trailers = |names: &[&str]| {
+                let lines = names.iter().map(|name| format!("{name}: 1\r\n"));
+                format!("1\r\na\r\n0\r\n{}\r\n", lines.collect::<String>())
+            };
+            let never = [
+                "Host",
+                "content-length",
+                "Content_Length",
+                "Transfer-Encoding",
+                "AUTHORIZATION",
+                "Proxy-Authorization",
+                "cookie",
+                "Set-Cookie",
+                "Connection",
+                "Trailer",
+                "TE",
+                "X-Api-Key",
+                "x_api_key",
+                "If-Match",
+                "Expect",
+                "X-Forwarded-For",
+                "Upgrade",
+            ];
+            let sent = trailers(&[&never[..], &["X-Sum", "grpc-status", "ifs", "hosts"]].concat());
+            let passed = pass(&sent, Framing::Chunked, true).await.unwrap();
+            assert_eq!(passed, trailers(&["X-Sum", "grpc-status", "ifs", "hosts"]));
+            // What is left out counts: nobody sends without end.
+            let many = trailers(&["host"; MOST_TRAILERS]);
+            assert_eq!(pass(&many, Framing::Chunked, true).await.unwrap(), trailers(&[]));
+            let many = trailers(&["host"; MOST_TRAILERS + 1]);
+            assert!(pass(&many, Framing::Chunked, true).await.is_err());
+            let line = format!("cookie: {}\r\n", "x".repeat(LINE - 8)).repeat(4);
+            let fits = format!("0\r\n{line}\r\n");
+            assert!(pass(&fits, Framing::Chunked, true).await.is_ok());
+            let large = format!("0\r\n{line}a: 1\r\n\r\n");
+            assert!(pass(&large, Framing::Chunked, true).await.is_err());
         });
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use tokio::time::timeout;
 
 use super::Origin;
-use super::body::{BodyCopy, Fault};
+use super::body::{BodyCopy, Fault, same_name};
 use super::head::{Framing, HeadWriter, Request, Response, parse_response};
 use crate::limits::EgressLimits;
 use crate::record::{Counters, Record, Refusal};
@@ -114,7 +114,8 @@ impl Exchange<'_> {
         let added: Vec<_> =
             state.credentials.of(&origin.host, origin.port, origin.encrypted).collect();
         for (name, value) in &request.headers {
-            if !added.iter().any(|credential| credential.header.eq_ignore_ascii_case(name)) {
+            let is_same = |own: &str| same_name(own.as_bytes(), name.as_bytes());
+            if !added.iter().any(|credential| is_same(&credential.header)) {
                 head.header(name, value);
             }
         }
@@ -140,11 +141,14 @@ impl Exchange<'_> {
         let Duplex { read: client_read, write: client_write } = &mut *self.client;
         let Duplex { read: server_read, write: server_write } = &mut link.server;
         let request = self.request;
+        let Origin { host, port, encrypted } = &self.origin;
+        let added = self.state.credentials.of(host, *port, *encrypted);
+        let own: Vec<&str> = added.map(|credential| credential.header.as_str()).collect();
         let upload = async {
             send(server_write, head, limits.idle).await.map_err(Fault::To)?;
             let counter = &counters.up;
             let (from, to, idle) = (client_read, server_write, limits.idle);
-            BodyCopy { from, to, counter, idle, chunks: true }.run(request.framing).await
+            BodyCopy { from, to, counter, idle, chunks: true, own: &own }.run(request.framing).await
         };
         let download = Download { state: self.state, request, counters, client: client_write };
         let download = download.run(server_read);
@@ -266,7 +270,8 @@ impl Download<'_> {
         };
         self.write_head(&answer, shown, connection).await?;
         let (to, counter, idle) = (self.client, &self.counters.down, self.state.limits.idle);
-        let copied = BodyCopy { from: server, to, counter, idle, chunks }.run(framing).await;
+        let copied =
+            BodyCopy { from: server, to, counter, idle, chunks, own: &[] }.run(framing).await;
         copied.map_err(|fault| match fault {
             Fault::From(error) | Fault::To(error) => Failure::Lost(error),
         })?;

@@ -83,7 +83,10 @@ impl Classifier<'_> {
         let name = reading.name();
         if wraps {
             let label = label(&reading, &inner);
-            self.wrappers.push(Wrapper { name: label, draft });
+            // `sh -c TEXT A B`: the text is the first of them.
+            let runs_text = reading.command.is_none() && label != name;
+            let passes_arguments = runs_text && reading.operands.len() > 1;
+            self.wrappers.push(Wrapper { name: label, draft, passes_arguments });
             if let Some(command) = reading.command {
                 self.wrapped(&reading, command, scene);
             }
@@ -97,7 +100,8 @@ impl Classifier<'_> {
         }
         for inner in inner.iter().filter(|inner| !in_place(inner)) {
             let label = format!("{name} {}", inner.option.unwrap_or_default());
-            self.wrappers.push(Wrapper { name: label, draft: Draft::default() });
+            let draft = Draft::default();
+            self.wrappers.push(Wrapper { name: label, draft, passes_arguments: false });
             self.inner(inner, &reading, scene);
             self.wrappers.pop();
         }

@@ -31,6 +31,8 @@ pub(super) struct Draft {
 pub(super) struct Wrapper {
     pub(super) name: String,
     pub(super) draft: Draft,
+    /// It gives the text that it runs arguments, which its name leaves out.
+    pub(super) passes_arguments: bool,
 }
 
 impl Draft {

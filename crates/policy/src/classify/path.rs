@@ -252,6 +252,12 @@ fn reveal(draft: &mut Draft, place: &CredentialLocation, shown: &str) {
     draft.add(EffectCategory::HostEscapeRisk, format!("{shown}: {}", place.why));
 }
 
+/// What a place below somebody's home holds, if that is credentials.
+pub fn credentials_in_home(below: &str) -> Option<&'static str> {
+    let mut places = knowledge::places().iter().filter(|place| place.home);
+    places.find(|place| may_be_below(below, place.path)).map(|place| place.why)
+}
+
 fn credentials_below(draft: &mut Draft, rest: &str, shown: &str) {
     if let Some(place) =
         knowledge::places().iter().find(|place| place.home && may_be_below(rest, place.path))

@@ -63,7 +63,7 @@ fn rule(decision: &str, matcher: &str) -> String {
 fn try_policy(layers: &[LayerSource]) -> Result<Policy, PolicyError> {
     // Machines that run tests are busy; where time matters, the test says how much.
     let options = PolicyOptions { layers: layers.to_vec(), rego_timeout: Duration::from_secs(60) };
-    Policy::with_judging(&options, toy::JUDGING)
+    Policy::with_judging(&options, toy::judge)
 }
 
 #[track_caller]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use offshoot_vocabulary::Notation;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use toml::Spanned;
@@ -97,8 +98,9 @@ pub(crate) struct Source<'a> {
 impl Source<'_> {
     /// Reads the file.
     pub(crate) fn parse(&self) -> Result<RawFile, Problem> {
-        let file: RawFile = toml::from_str(self.text)
-            .map_err(|error| self.problem(error.span(), error.message().trim(), None))?;
+        let file: RawFile = toml::from_str(self.text).map_err(|error| {
+            self.problem(error.span(), Notation::Toml.explain(error.message()), None)
+        })?;
         let Some(version) = &file.version else {
             return Err(self.missing(0..0, "version", "begin the file with `version = 1`"));
         };

@@ -249,7 +249,8 @@ fn has_prefix(rule: &Rule, facts: &Facts<'_>, start: usize) -> bool {
             return false;
         }
     }
-    !rule.exact || words.next().is_none()
+    let names_all = start == facts.judged.wrappers.len() || !facts.judged.has_arguments;
+    !rule.exact || (words.next().is_none() && names_all)
 }
 
 /// Whether a prefix that begins with a wrapper goes as far as the program: who allows `env` has not allowed all that it can run.

@@ -13,21 +13,14 @@ use crate::verdict::part::PartVerdict;
 use crate::verdict::remedy::Remedy;
 use crate::verdict::rule_info::RuleInfo;
 
-/// A longer beginning of a command is not looked at: the rule names all of it.
-const LONGEST: usize = 12;
-
 /// Wrappers that run a text and bring nothing of their own.
 const SHELLS: [&str; 3] = ["sh -c", "bash -c", "dash -c"];
-
-/// Judges a program with its arguments.
-pub(crate) type JudgeWords<'a> = &'a dyn Fn(&[ShellWord], &Context) -> Vec<Judged>;
 
 /// The smallest rules of the user that would have let all parts run, or why there are none. `is_taken` says whether the user
 /// has a rule of a name.
 pub(crate) fn remedy(
     parts: &[PartVerdict],
     context: &Context,
-    judge: JudgeWords<'_>,
     is_taken: impl Fn(&str) -> bool,
 ) -> Remedy {
     let mut rules: Vec<Allowing> = Vec::new();
@@ -37,7 +30,7 @@ pub(crate) fn remedy(
         if part.rule.layer != PolicyLayer::BuiltIn && !by_default {
             return Remedy::none(why_it_stays(&part.rule));
         }
-        match allowing(part, context, judge) {
+        match allowing(part, context) {
             Ok(rule) if rules.iter().any(|other| other.matcher == rule.matcher) => {}
             Ok(mut rule) => {
                 let is_used = |name: &str| is_taken(name) || rules.iter().any(|r| r.name == name);
@@ -52,7 +45,7 @@ pub(crate) fn remedy(
         _ => "rules in the user's file would allow it",
     };
     let rules: Vec<String> = rules.iter().map(Allowing::to_toml).collect();
-    Remedy { rule: Some(rules.join("\n")), exact: None, advice: advice.to_owned() }
+    Remedy { rule: Some(rules.join("\n")), exact: None, inexact: None, advice: advice.to_owned() }
 }
 
 /// A rule that allows one command and nothing else, in the directory and with the network that it has. There is none where the same
@@ -62,20 +55,31 @@ pub(crate) fn exact(
     judged: &Judged,
     context: &Context,
     is_taken: impl Fn(&str) -> bool,
-) -> Option<String> {
-    let is_plain = judged.part == CommandPart::Program
-        && judged.wrapped.is_read_only()
-        && !judged.runs_input
-        && context.environment.is_empty();
-    let directory = judged.directory.as_deref().filter(|_| is_plain)?;
-    if !is_run_by(alone, judged) {
-        return None;
+) -> Result<String, &'static str> {
+    if !context.environment.is_empty() {
+        return Err("it was given variables, which no rule names");
     }
+    if judged.runs_input {
+        return Err("it runs what it reads");
+    }
+    if judged.part != CommandPart::Program
+        || judged.has_arguments
+        || !judged.wrapped.is_read_only()
+        || !is_run_by(alone, judged)
+    {
+        return Err("it is more than a program and its words");
+    }
+    let unknown = "the directory that it runs in is not known beforehand";
+    let directory = judged.directory.as_deref().ok_or(unknown)?;
     let words: Option<Vec<_>> = Facts::new(judged, context).words_from(0).collect();
-    let words = words?;
+    let words =
+        words.ok_or("its words are known only when it runs, such as those of * or $NAME")?;
+    if words.iter().any(|word| is_lossy(word)) {
+        return Err("it has a word that is not UTF-8, which no rule can name");
+    }
     // Rules see no difference between the home and a file that is called `~`.
     if words.iter().any(|word| word.starts_with('~')) {
-        return None;
+        return Err("it has a word that starts with ~, which rules read as the home");
     }
     let shown: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     let quoted: Vec<String> = shown.iter().map(|word| quote(word)).collect();
@@ -88,7 +92,7 @@ pub(crate) fn exact(
         matcher.push_str("unconfined = true\n");
     }
     let name = unused(&rule_name(&shown), is_taken);
-    Some(Allowing { name, matcher }.to_toml())
+    Ok(Allowing { name, matcher }.to_toml())
 }
 
 /// Whether the words of a request are those of the program that was judged, or give a shell a text of just these.
@@ -140,15 +144,18 @@ pub(crate) fn why_it_stays(rule: &RuleInfo) -> String {
 }
 
 /// The smallest rule that lets a part run.
-fn allowing(
-    part: &PartVerdict,
-    context: &Context,
-    judge: JudgeWords<'_>,
-) -> Result<Allowing, String> {
+fn allowing(part: &PartVerdict, context: &Context) -> Result<Allowing, String> {
     let judged = &part.judged;
     let mut rule = match judged.part {
         _ if judged.unread => Err(no_rule("what was not read")),
-        CommandPart::Program => program(judged, context, judge),
+        CommandPart::Program if judged.runs_input => {
+            Err(no_rule("a program that runs what it reads"))
+        }
+        CommandPart::Program => program(judged, context),
+        // Without walls a rule says which command it is about.
+        CommandPart::Redirection if context.unconfined => {
+            Err(no_rule("a redirection of a command without walls"))
+        }
         CommandPart::Redirection => match judged.paths.as_slice() {
             [touched] => Ok(path(touched.access, &touched.path)),
             _ => Err(no_rule("a redirection to a file that is not known beforehand")),
@@ -162,41 +169,40 @@ fn allowing(
     Ok(rule)
 }
 
+/// Whether a word may stand for others: what is no UTF-8 is read as U+FFFD.
+fn is_lossy(word: &str) -> bool {
+    word.contains('\u{fffd}')
+}
+
 fn no_rule(what: &str) -> String {
     format!("no rule can allow {what}: a person has to approve it")
 }
 
-/// A rule for a program: as few words as name what was stopped.
-fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<Allowing, String> {
+/// A rule for a program: all of its words and no others. Fewer would allow what nobody looked at, such as every script of an interpreter.
+fn program(judged: &Judged, context: &Context) -> Result<Allowing, String> {
     let stops = |categories: Categories| {
         !built_in(effective(categories, context), context.network).decision.runs()
     };
     let facts = Facts::new(judged, context);
     // Rights that a wrapper brings are only allowed by a rule that begins with it.
     let start = if stops(judged.wrapped) { 0 } else { judged.wrappers.len() };
+    if start < judged.wrappers.len() && judged.has_arguments {
+        return Err(no_rule("a text for the shell that is given arguments"));
+    }
     let before = facts.words_from(start).count() - judged.words.len();
-    let shortest = if context.unconfined { judged.words.len() } else { 1 };
-    let length = (shortest..=judged.words.len().min(LONGEST))
-        .find(|length| {
-            let beginning = judge(&judged.words[..*length], context);
-            stops(judged.wrapped)
-                || beginning
-                    .iter()
-                    .any(|part| part.part == CommandPart::Program && stops(part.categories))
-        })
-        .unwrap_or(judged.words.len());
-    let Some(mut words) = facts.words_from(start).take(before + length).collect::<Option<Vec<_>>>()
-    else {
+    let Some(mut words) = facts.words_from(start).collect::<Option<Vec<_>>>() else {
         return Err(no_rule("a command whose words are not known beforehand"));
     };
+    if words.iter().any(|word| is_lossy(word)) {
+        return Err(no_rule("a command with a word that is not UTF-8"));
+    }
     if let Some(program) = words.get_mut(before).filter(|program| is_system_program(program)) {
         *program = name(program).to_owned().into();
     }
     let shown: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     let quoted: Vec<String> = shown.iter().map(|word| quote(word)).collect();
-    let exact = if length == judged.words.len() { "exact = true\n" } else { "" };
     let name = rule_name(&shown);
-    Ok(Allowing { name, matcher: format!("prefix = [{}]\n{exact}", quoted.join(", ")) })
+    Ok(Allowing { name, matcher: format!("prefix = [{}]\nexact = true\n", quoted.join(", ")) })
 }
 
 fn path(access: PathAccess, path: &str) -> Allowing {

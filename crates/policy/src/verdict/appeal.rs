@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::context::Context;
-use crate::judged::Judged;
 use crate::rules::Rules;
 use crate::rules::remedy::why_it_stays;
 use crate::script::ShellWord;
@@ -12,12 +11,10 @@ use crate::verdict::part::PartVerdict;
 use crate::verdict::remedy::Remedy;
 use crate::verdict::rule_info::RuleInfo;
 
-/// All that it takes to find a remedy. Deciding is done far more often than explaining, and finding the smallest rule means to
-/// judge the beginnings of commands again.
+/// All that it takes to find a remedy. Deciding is done far more often than explaining.
 #[derive(Clone)]
 pub(crate) struct Appeal {
     pub(crate) rules: Arc<Rules>,
-    pub(crate) judge: fn(&[ShellWord], &Context) -> Vec<Judged>,
     pub(crate) context: Context,
     /// A rule about the whole that keeps it from running, whatever is said about its parts.
     pub(crate) stopped_by: Option<Arc<RuleInfo>>,
@@ -31,10 +28,16 @@ impl Appeal {
         match &self.stopped_by {
             Some(rule) => Remedy::none(why_it_stays(rule)),
             None => {
-                let remedy = self.rules.remedy(parts, &self.context, &self.judge);
-                let alone = self.alone.as_deref().filter(|_| remedy.rule.is_some());
-                let exact = alone.and_then(|words| self.rules.exact(words, parts, &self.context));
-                Remedy { exact, ..remedy }
+                let remedy = self.rules.remedy(parts, &self.context);
+                if remedy.rule.is_none() {
+                    return remedy;
+                }
+                let several = "it is several commands, or has a pipe or a redirection";
+                let exact = self.alone.as_deref().ok_or(several);
+                match exact.and_then(|words| self.rules.exact(words, parts, &self.context)) {
+                    Ok(exact) => Remedy { exact: Some(exact), ..remedy },
+                    Err(why) => Remedy { inexact: Some(why), ..remedy },
+                }
             }
         }
     }

@@ -7,6 +7,8 @@ pub struct Remedy {
     pub rule: Option<String>,
     /// The rule that allows this command alone, in the directory and with the network that it has; none where no rule says just that.
     pub exact: Option<String>,
+    /// Why there is none; only where rules would have allowed it.
+    pub inexact: Option<&'static str>,
     /// Where they belong, or why there are none.
     pub advice: String,
 }
@@ -14,7 +16,7 @@ pub struct Remedy {
 impl Remedy {
     /// No rule helps; what to do.
     pub fn none(advice: impl Into<String>) -> Self {
-        Self { rule: None, exact: None, advice: advice.into() }
+        Self { rule: None, exact: None, inexact: None, advice: advice.into() }
     }
 }
 

@@ -94,6 +94,57 @@ pub(super) const TOLD: &[u32] = &numbers([
     SYS_linkat,
 ]);
 
+/// Calls that give a file a mode, and which argument that is.
+pub(super) const MODES: &[(u32, u32)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (SYS_chmod as u32, 1),
+    #[cfg(target_arch = "x86_64")]
+    (SYS_creat as u32, 1),
+    #[cfg(target_arch = "x86_64")]
+    (SYS_mkdir as u32, 1),
+    #[cfg(target_arch = "x86_64")]
+    (SYS_mknod as u32, 1),
+    (SYS_fchmod as u32, 1),
+    (SYS_fchmodat as u32, 2),
+    (SYS_fchmodat2 as u32, 2),
+    (SYS_mkdirat as u32, 2),
+    (SYS_mknodat as u32, 2),
+];
+
+/// Calls that give one to a file that they make, and which argument that is; the flags come before.
+pub(super) const OPENING: &[(u32, u32)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (SYS_open as u32, 2),
+    (SYS_openat as u32, 3),
+];
+
+/// Extended attributes, and lists of access, which are some; and flags of files.
+pub(super) const ATTRIBUTES: &[u32] = &numbers([
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+]);
+
+/// The same numbers everywhere.
+const SETXATTRAT: c_long = 463;
+const REMOVEXATTRAT: c_long = 466;
+const FILE_SETATTR: c_long = 469;
+
+/// Requests to file systems: flags of a file, its version, checksums that make it unchangeable, and keys of a directory.
+pub(super) const FLAGS_OF_FILES: [u32; 5] = [
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4008_7602, // FS_IOC_SETVERSION
+    0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+];
+
 const fn numbers<const N: usize>(calls: [c_long; N]) -> [u32; N] {
     let mut numbers = [0; N];
     let mut at = 0;

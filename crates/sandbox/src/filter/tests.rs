@@ -19,6 +19,7 @@ fn answer(filter: &Filter, architecture: u32, call: i64, arguments: [u64; 6]) ->
         match u32::from(step.code) & 0x07 {
             libc::BPF_LD => value = data[step.k as usize / 4],
             libc::BPF_RET => return step.k,
+            _ if test == libc::BPF_JA => at += step.k as usize,
             _ => {
                 let holds = match test {
                     libc::BPF_JEQ => value == step.k,
@@ -33,7 +34,7 @@ fn answer(filter: &Filter, architecture: u32, call: i64, arguments: [u64; 6]) ->
 }
 
 fn filter(walls: Walls, tells: bool) -> Filter {
-    Filter::new(&walls, Sockets::Known, tells)
+    Filter::new(&walls, Sockets::Known, false, tells)
 }
 
 fn native(filter: &Filter, call: i64, arguments: [u64; 6]) -> u32 {
@@ -45,7 +46,7 @@ fn each_call_has_one_rule_and_every_other_is_allowed() {
     let walls = Walls::default();
     let filter = filter(walls, true);
     let mut rules: Vec<u32> =
-        refusals(&walls, Sockets::Known).into_iter().map(|(call, _)| call).collect();
+        refusals(&walls, Sockets::Known, false).into_iter().map(|(call, _)| call).collect();
     rules.extend(TOLD);
     let all = rules.len();
     rules.sort_unstable();
@@ -133,7 +134,7 @@ fn what_is_granted_is_not_refused() {
 #[test]
 fn without_namespaces_no_socket_of_the_host_answers() {
     let socket = |sockets: Sockets, family: i32| {
-        let filter = Filter::new(&Walls::default(), sockets, false);
+        let filter = Filter::new(&Walls::default(), sockets, false, false);
         native(&filter, libc::SYS_socket, [family as u64, libc::SOCK_STREAM as u64, 0, 0, 0, 0])
     };
     let (unix, inet) = (libc::AF_UNIX, libc::AF_INET);
@@ -143,9 +144,89 @@ fn without_namespaces_no_socket_of_the_host_answers() {
     assert_eq!([unix, inet].map(|family| socket(Sockets::Internet, family)), [refused, ALLOW]);
     assert_eq!(socket(Sockets::Internet, libc::AF_INET6), ALLOW);
     assert_eq!(socket(Sockets::Internet, libc::AF_VSOCK), errno(libc::EAFNOSUPPORT));
-    let filter = Filter::new(&Walls::default(), Sockets::None, false);
+    let filter = Filter::new(&Walls::default(), Sockets::None, false, false);
     for call in SHARED {
         assert_eq!(native(&filter, (*call).into(), [0; 6]), errno(libc::ENOSYS));
     }
     assert_eq!(native(&filter, libc::SYS_socketpair, [unix as u64, 1, 0, 0, 0, 0]), ALLOW);
+}
+
+#[test]
+fn no_mode_gives_rights_where_files_are_guarded() {
+    let walls = Walls { io_uring: true, ..Walls::default() };
+    let refused = errno(libc::EPERM);
+    for tells in [false, true] {
+        let guarding = Filter::new(&walls, Sockets::Known, true, tells);
+        let usual = Filter::new(&walls, Sockets::Known, false, tells);
+        for (call, at) in MODES {
+            for (mode, expected) in [
+                (0o755, ALLOW),
+                (0o1777, ALLOW),
+                (0o4755, refused),
+                (0o2755, refused),
+                (0o6000, refused),
+            ] {
+                let mut arguments = [0; 6];
+                arguments[*at as usize] = mode;
+                assert_eq!(
+                    native(&guarding, (*call).into(), arguments),
+                    expected,
+                    "{call} {mode:o}"
+                );
+                assert_eq!(native(&usual, (*call).into(), arguments), ALLOW, "{call} {mode:o}");
+            }
+        }
+        let making = [libc::O_CREAT, libc::O_TMPFILE, libc::O_CREAT | libc::O_EXCL];
+        for (call, at) in OPENING {
+            let answered = |flags: i32, mode: u64| {
+                let mut arguments = [0; 6];
+                arguments[*at as usize - 1] = flags as u64;
+                arguments[*at as usize] = mode;
+                native(&guarding, (*call).into(), arguments)
+            };
+            for flags in making {
+                assert_eq!(answered(flags, 0o644), ALLOW, "{call} {flags:o}");
+                assert_eq!(answered(flags, 0o4755), refused, "{call} {flags:o}");
+                assert_eq!(answered(flags, 0o2755), refused, "{call} {flags:o}");
+            }
+            // Who makes nothing gives no mode, but whatever was left there.
+            assert_eq!(answered(libc::O_RDONLY | libc::O_DIRECTORY, u64::MAX), ALLOW, "{call}");
+        }
+        assert_eq!(native(&guarding, libc::SYS_openat2, [0; 6]), errno(libc::ENOSYS));
+        assert_eq!(native(&guarding, libc::SYS_io_uring_setup, [0; 6]), errno(libc::ENOSYS));
+        for call in ATTRIBUTES {
+            let answer = native(&guarding, (*call).into(), [0; 6]);
+            assert_eq!(answer, errno(libc::EOPNOTSUPP), "{call}");
+        }
+        for request in FLAGS_OF_FILES {
+            let arguments = [0, request.into(), 0, 0, 0, 0];
+            assert_eq!(native(&guarding, libc::SYS_ioctl, arguments), refused, "{request:x}");
+            assert_eq!(native(&usual, libc::SYS_ioctl, arguments), ALLOW, "{request:x}");
+        }
+        let answer = if tells { libc::SECCOMP_RET_USER_NOTIF } else { ALLOW };
+        let devices = [libc::RENAME_WHITEOUT, libc::RENAME_WHITEOUT | libc::RENAME_NOREPLACE];
+        for (flags, expected) in devices
+            .map(|flags| (flags, refused))
+            .into_iter()
+            .chain([0, libc::RENAME_NOREPLACE, libc::RENAME_EXCHANGE].map(|flags| (flags, answer)))
+        {
+            let arguments = [0, 0, 0, 0, flags.into(), 0];
+            assert_eq!(native(&guarding, libc::SYS_renameat2, arguments), expected, "{flags}");
+            assert_eq!(native(&usual, libc::SYS_renameat2, arguments), answer, "{flags}");
+        }
+        // All else is as without.
+        let guarded: Vec<u32> =
+            guarding_calls().chain(RINGS.iter().copied()).chain([libc::SYS_ioctl as u32]).collect();
+        for call in (0..600).filter(|call| !guarded.contains(call)) {
+            let both = [&guarding, &usual].map(|filter| native(filter, call.into(), [0; 6]));
+            assert_eq!(both[0], both[1], "{call}");
+        }
+    }
+    let off = Walls { seccomp: Demand::Off, ..Walls::default() };
+    let filter = Filter::new(&off, Sockets::Known, true, false);
+    assert_eq!(native(&filter, libc::SYS_fchmod, [3, 0o4755, 0, 0, 0, 0]), refused);
+}
+
+fn guarding_calls() -> impl Iterator<Item = u32> {
+    guarding().into_iter().map(|(call, _)| call)
 }

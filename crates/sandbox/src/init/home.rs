@@ -10,10 +10,13 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 use super::detached_mount::tmpfs;
 use crate::layout::{Place, PlaceKind};
 use crate::script::Script;
+use crate::sys;
 
 /// No link is followed: one could lead to anywhere on the host.
 const PLAINLY: ResolveFlags =
     ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::BENEATH);
+/// The attributes of what is the user's own and the command can write to.
+const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOEXEC;
 const FOUND: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Makes a place in the home.
@@ -30,7 +33,7 @@ pub(super) fn put(
         PlaceKind::Link(target) => {
             rustix::fs::symlinkat(target.as_c_str(), &parent, name.as_c_str())
         }
-        PlaceKind::Tree => {
+        PlaceKind::Tree | PlaceKind::Shared => {
             directory(&parent, name)?;
             show(script, place, &openat(&parent, name.as_c_str(), FOUND, Mode::empty())?)
         }
@@ -58,6 +61,9 @@ fn show(script: &Script, place: &Place, at: &OwnedFd) -> Result<(), Errno> {
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE;
     let tree = open_tree(CWD, place.path.as_c_str(), flags)?;
+    if place.kind == PlaceKind::Shared {
+        sys::restrict_mounts(tree.as_fd(), WRITABLE)?;
+    }
     let put = |mount: &OwnedFd, at: &OwnedFd| {
         let flags =
             MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;

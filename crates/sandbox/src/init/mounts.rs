@@ -150,7 +150,8 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
     step(Step::Root, rustix::process::fchdir(&root))?;
     let mut home = None;
     for (at, place) in script.places.iter().enumerate() {
-        if let Some(in_home) = &place.in_home {
+        let in_home = place.in_home.as_ref().filter(|_| place.kind != PlaceKind::Shared);
+        if let Some(in_home) = in_home {
             // What others left there in its place is theirs; the command does without.
             let _in_the_way = home::put(script, root.as_fd(), place, in_home).is_err();
             continue;
@@ -166,6 +167,7 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
                     home = Some(mount);
                 }),
             PlaceKind::Tree => make_directory(place.below()).and_then(|()| put(place)),
+            PlaceKind::Shared => Ok(()),
             PlaceKind::File => touch(CWD, place.below()).and_then(|()| put(place)),
             PlaceKind::Link(target) => rustix::fs::symlink(target.as_c_str(), place.below()),
         };
@@ -177,6 +179,13 @@ fn enter_root(script: &Script) -> Result<Option<OwnedFd>, Failure> {
     for (at, place) in script.places.iter().enumerate() {
         if matches!(place.kind, PlaceKind::Private(_) | PlaceKind::Home) {
             step_at(Step::Place, at, sys::make_writable(place.below()))?;
+        }
+    }
+    // After all others, which are read-only by now.
+    for (at, place) in script.places.iter().enumerate() {
+        if let Some(in_home) = place.in_home.as_ref().filter(|_| place.kind == PlaceKind::Shared) {
+            // What the command would write elsewhere is not what its user asked for.
+            step_at(Step::Place, at, home::put(script, root.as_fd(), place, in_home))?;
         }
     }
     // With the old root put on top of the new one, `.` is the old one: no directory has to be made for it.

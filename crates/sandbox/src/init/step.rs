@@ -56,10 +56,11 @@ pub(crate) enum Step {
     Keyring,
     Groups,
     Filter,
+    Guard,
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 30] = [
+    pub(crate) const ALL: [Self; 31] = [
         Self::Descriptors,
         Self::Cover,
         Self::Ids,
@@ -90,6 +91,7 @@ impl Step {
         Self::Keyring,
         Self::Groups,
         Self::Filter,
+        Self::Guard,
     ];
 
     /// The wall that it puts up, by the name that it has in [`Walls`](crate::Walls).

@@ -26,17 +26,20 @@ const MOVES: i64 = 2;
 /// Makes the rules of Landlock, when all mounts are in place, and keeps them for every command.
 pub(super) fn make_ruleset(script: &Script) -> Result<(), Failure> {
     let made = ruleset(script);
-    demanded(landlock_demand(script), Step::Landlock, made).map(drop)
+    let name = if script.guarded.is_empty() { Step::Landlock } else { Step::Guard };
+    demanded(landlock_demand(script), name, made).map(drop)
 }
 
-/// What is asked of Landlock. Where the mounts do not keep the command from other processes, nothing else does.
+/// What is asked of Landlock. Where the mounts do not keep the command from other processes, nothing else does, and neither does anything else keep links
+/// and pipes out of directories that are shared.
 pub(super) fn landlock_demand(script: &Script) -> Demand {
-    if script.bare || !proc::is_own() { Demand::Required } else { script.walls.landlock }
+    let alone = script.bare || !proc::is_own() || !script.guarded.is_empty();
+    if alone { Demand::Required } else { script.walls.landlock }
 }
 
 fn ruleset(script: &Script) -> Result<(), Errno> {
     let (files, scopes) = handled(script, landlock::version()?);
-    if files | scopes == 0 {
+    if files | scopes == 0 || files == 0 && !script.guarded.is_empty() {
         return Err(Errno::OPNOTSUPP);
     }
     let ruleset = landlock::create(files, scopes)?;
@@ -45,13 +48,24 @@ fn ruleset(script: &Script) -> Result<(), Errno> {
         let writable = script.writable.iter().map(CString::as_c_str);
         let always: &[&CStr] = if script.bare { &BARE_WRITTEN } else { &ALWAYS_WRITTEN };
         for path in writable.chain(home).chain(always.iter().copied()) {
-            allow(ruleset.as_fd(), path, files)?;
+            let rights = if holds_guarded(script, path) { files & !access::SPECIAL } else { files };
+            allow(ruleset.as_fd(), path, rights)?;
         }
         for path in &script.readable {
             allow(ruleset.as_fd(), path, access::READ)?;
         }
     }
     sys::duplicate(ruleset.as_raw_fd(), RULESET, true)
+}
+
+/// Whether a directory that is shared lies below a path. A rule holds for all that does, mounts too, and the names on the way can be changed by other
+/// commands with the same home: so nothing on the way has a right that what is shared must not have.
+fn holds_guarded(script: &Script, path: &CStr) -> bool {
+    let above = path.to_bytes();
+    script.guarded.iter().any(|guarded| {
+        let rest = guarded.to_bytes().strip_prefix(above);
+        rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || above == b"/")
+    })
 }
 
 /// Allows something below a path, where there is one.
@@ -120,7 +134,8 @@ pub(super) fn raise(script: &Script) -> Result<Standing, Failure> {
     let demand = landlock_demand(script);
     if demand != Demand::Off {
         let held = landlock::restrict(sys::borrow(RULESET));
-        let held = demanded(demand, Step::Landlock, held)?.is_some();
+        let name = if script.guarded.is_empty() { Step::Landlock } else { Step::Guard };
+        let held = demanded(demand, name, held)?.is_some();
         // A mount says nothing about it where no capability is left to make one.
         let parent = rustix::process::getppid().map_or(1, |pid| pid.as_raw_nonzero().get());
         let guards_signals = landlock::guards_from(parent);
@@ -140,7 +155,8 @@ pub(super) fn raise(script: &Script) -> Result<Standing, Failure> {
 /// Puts up the filter of calls, where nobody is told about any.
 pub(super) fn filter_calls(script: &Script) -> Result<(), Failure> {
     let Some(filter) = &script.filters.silent else { return Ok(()) };
-    demanded(script.walls.seccomp, Step::Filter, seccomp::install(filter)).map(drop)
+    let demand = if script.guarded.is_empty() { script.walls.seccomp } else { Demand::Required };
+    demanded(demand, Step::Filter, seccomp::install(filter)).map(drop)
 }
 
 /// Whether calls are refused, found by one that would fail otherwise.

@@ -15,6 +15,8 @@ pub(crate) mod access {
     pub(crate) const WRITE_FILE: u64 = 1 << 1;
     /// Removing and making every kind of entry.
     pub(crate) const ENTRIES: u64 = 0x1ff << 4;
+    /// Making what is neither a file nor a directory: devices, sockets, pipes and symbolic links.
+    pub(crate) const SPECIAL: u64 = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12;
     /// Moving and linking from directory to directory.
     pub(crate) const REFER: u64 = 1 << 13;
     pub(crate) const TRUNCATE: u64 = 1 << 14;

@@ -144,6 +144,7 @@ impl Scene {
             shown: self.shown.clone(),
             home: self.home.clone(),
             kept_home: None,
+            shared: Vec::new(),
             hidden: self.hidden.clone(),
             caches: Vec::new(),
             files: self.files.clone(),

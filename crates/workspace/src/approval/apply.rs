@@ -16,7 +16,7 @@ use crate::audited::audited;
 use crate::change::ChangeSummaryService;
 use crate::checkpoint::add_automatic;
 use crate::error::{Result, ServiceError};
-use crate::exec::summary::{is_directory_time, shortened};
+use crate::exec::summary::shortened;
 use crate::git::GitReport;
 use crate::merge::{MergeRecord, MergeRequest, MergeService, MergeTarget};
 use crate::resolve::Point;
@@ -26,6 +26,31 @@ use crate::workspace_lock::lock_workspace;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl ApprovalService<'_> {
+    /// The paths that approving of what was tried would find changed on both sides, as its workspace is now.
+    pub fn conflicts(&self, approval: &Approval) -> Result<Vec<String>> {
+        let (Some(id), Some(base), Some(trial)) =
+            (approval.workspace, approval.base, approval.trial)
+        else {
+            return Ok(Vec::new());
+        };
+        let found = self.vault.workspace(&id)?;
+        let moved = found.filter(|workspace| workspace.state.head != base && trial != base);
+        let Some(workspace) = moved.filter(|_| approval.state == ApprovalState::Pending) else {
+            return Ok(Vec::new());
+        };
+        let side = self.side(approval, trial)?;
+        let service = MergeService::new(self.vault, &self.decider.actor);
+        let outcome = service.preview(&merging(&[side], &workspace))?;
+        Ok(outcome.conflicts.iter().map(|conflict| conflict.path.to_string()).collect())
+    }
+
+    /// What was tried, as a side of a merge.
+    fn side(&self, approval: &Approval, trial: Id) -> Result<Point> {
+        let label = format!("trial {}", approval.id.short());
+        let snapshot = self.vault.snapshot(&trial)?;
+        Ok(Point { label, snapshot, workspace: None, checkpoint: None })
+    }
+
     /// Moves the workspace to what was tried if it stands where the trial began, and merges that with it if not.
     pub(super) fn apply(
         &self,
@@ -63,8 +88,7 @@ impl ApprovalService<'_> {
         let root = |id: &Id| Ok::<RootId, ServiceError>(self.vault.snapshot(id)?.root);
         // As the trial told them, a move as a move.
         let service = ChangeSummaryService::new(self.vault, DiffOptions::default());
-        let mut changes = service.between(&root(&base)?, &root(&trial)?, true)?.changes;
-        changes.retain(|change| !is_directory_time(change));
+        let changes = service.told(&root(&base)?, &root(&trial)?)?;
         let made = self.vault.transact("approve", &decided_by(approval), |tx| {
             let now = tx.workspace(&workspace.id)?.filter(|now| now.state == workspace.state);
             if pending(self.vault, tx, &approval.id)?.is_none() {
@@ -102,15 +126,8 @@ impl ApprovalService<'_> {
         workspace: WorkspaceRecord,
         trial: Id,
     ) -> Result<AppliedTrial> {
-        let label = format!("trial {}", approval.id.short());
-        let snapshot = self.vault.snapshot(&trial)?;
-        let side = Point { label, snapshot, workspace: None, checkpoint: None };
-        let request = MergeRequest {
-            sides: &[side],
-            into: MergeTarget::Workspace(&workspace),
-            message: None,
-            options: MergeOptions::default(),
-        };
+        let sides = [self.side(approval, trial)?];
+        let request = merging(&sides, &workspace);
         let mut checkpoint = None;
         let mut is_open = true;
         let mut also = |tx: &mut Transaction<'_, '_>, made: &MergeRecord<'_>| {
@@ -153,6 +170,15 @@ impl ApprovalService<'_> {
             git: outcome.git,
             checkpoint,
         })
+    }
+}
+
+fn merging<'m>(sides: &'m [Point], workspace: &'m WorkspaceRecord) -> MergeRequest<'m> {
+    MergeRequest {
+        sides,
+        into: MergeTarget::Workspace(workspace),
+        message: None,
+        options: MergeOptions::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the record of a command says once somebody has decided about it.
 
-use offshoot_protocol::{ApprovalState, ErrorBody, ExecEnvelopeDoc, ExecState, ExitCode};
+use offshoot_protocol::{ApprovalState, ErrorBody, ExecEnvelopeDoc, ExecState, ExitCode, Hint};
 use offshoot_store::Id;
 use offshoot_vault::{Approval, ExecRecord, Result, Transaction, Vault};
 
@@ -49,7 +49,8 @@ pub(super) fn refuse(
     tx: &mut Transaction<'_, '_>,
     approval: &Approval,
 ) -> Result<()> {
-    let Some(record) = vault.exec(&approval.id)? else { return Ok(()) };
+    let Some(mut record) = vault.exec(&approval.id)? else { return Ok(()) };
+    (record.after, record.changed) = (record.before, 0);
     let mut forked = false;
     update(tx, record, ExecState::Denied, |envelope| {
         let result = &mut envelope.result;
@@ -66,7 +67,7 @@ pub(super) fn refuse(
         other.id != approval.id && other.workspace == Some(id) && !other.state.is_final()
     };
     let needed = vault.approvals()?.iter().any(is_needed);
-    if untouched && !needed && !tx.has_checkpoints(&id)? {
+    if untouched && !needed && !tx.has_belongings(&id)? {
         tx.remove_workspace(&id)?;
     }
     Ok(())
@@ -81,16 +82,44 @@ pub(crate) fn refusal(approval: &Approval) -> String {
         (ApprovalState::Denied, Some(decision)) => {
             format!("{} denied this command{reason}", decision.by.user)
         }
+        (ApprovalState::Expired, Some(decision)) if decision.reason.is_some() => {
+            format!("nobody approved this command while it waited{reason}")
+        }
         _ => "nobody approved this command in time".to_owned(),
     }
 }
 
+/// A record as it reads now: a command that waits, and whose approval is gone, will never run.
+pub(crate) fn as_it_is(vault: &Vault, record: ExecRecord) -> crate::error::Result<ExecRecord> {
+    if record.state != PENDING {
+        return Ok(record);
+    }
+    let Some((approval, why)) = super::gone(vault, &record.id)? else { return Ok(record) };
+    Ok(changed(record, ExecState::Failed, |envelope| {
+        let result = &mut envelope.result;
+        let message = format!("this command cannot be approved any more: {why}");
+        let hint = Hint::from("ask for it again: run the command once more");
+        let error = ErrorBody::new(ExitCode::Conflict, message).with_hint(Some(&hint));
+        (result.error, result.approval) = (Some(error), Some(wire::approval(&approval)));
+        result.changed_files.clear();
+    }))
+}
+
 fn update(
     tx: &mut Transaction<'_, '_>,
-    mut record: ExecRecord,
+    record: ExecRecord,
     state: ExecState,
     change: impl FnOnce(&mut ExecEnvelopeDoc),
 ) -> Result<()> {
+    tx.add_exec(&changed(record, state, change), b"", b"")
+}
+
+/// A record in another state.
+fn changed(
+    mut record: ExecRecord,
+    state: ExecState,
+    change: impl FnOnce(&mut ExecEnvelopeDoc),
+) -> ExecRecord {
     let stored = record.envelope.as_deref().and_then(|text| serde_json::from_str(text).ok());
     if let Some(mut envelope) = stored {
         change(&mut envelope);
@@ -100,5 +129,5 @@ fn update(
         record.envelope = serde_json::to_string(&envelope).ok();
     }
     record.state = state.as_str().to_owned();
-    tx.add_exec(&record, b"", b"")
+    record
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use offshoot_host::mounts::{pseudo_around, pseudo_below};
+use offshoot_policy::credentials_in_home;
 use offshoot_vault::VaultRegistry;
 
 use super::error::BindingError;
@@ -89,7 +90,12 @@ pub(super) fn check_bindable(
         Some(user_home) if user_home.starts_with(directory) => {
             return refused("it holds your home; choose a project in it".to_owned(), true);
         }
-        _ => {}
+        Some(user_home) => {
+            if let Some(what) = credentials(directory, &user_home) {
+                return refused(format!("it holds {what}"), true);
+            }
+        }
+        None => {}
     }
     if OF_EVERYBODY.iter().any(|path| directory == Path::new(path)) {
         return refused("it is a directory of the system; choose a project in it".to_owned(), true);
@@ -102,4 +108,14 @@ pub(super) fn check_bindable(
         return refused(format!("a {kind} file system is mounted in it, at {path}"), true);
     }
     Ok(())
+}
+
+/// What a folder of somebody's home holds, if that is no project but credentials. A checkout below such a folder is a project all the same:
+/// some tools keep checkouts beside their logins.
+fn credentials(directory: &Path, user_home: &Path) -> Option<&'static str> {
+    let below = directory.strip_prefix(user_home).ok()?;
+    let holds = |below: &Path| below.to_str().and_then(credentials_in_home);
+    let is_part = below.parent().is_some_and(|above| holds(above).is_some());
+    let is_checkout = || directory.join(".git").symlink_metadata().is_ok();
+    holds(below).filter(|_| !(is_part && is_checkout()))
 }

@@ -12,6 +12,7 @@ use super::note::{CommitRecord, Note, Record, RevertRecord};
 use crate::audited::audited;
 use crate::error::Result;
 use crate::git::{DueGitCommit, GitCommitRequest, clear_due, git_move_of, set_due};
+use crate::moved_files::MovedFiles;
 
 /// Why the snapshot was made that has what a commit left in its workspace.
 pub(crate) const KEPT: &str = "keep";
@@ -102,6 +103,9 @@ fn record_revert(
     let kind = if revert.redo { REDO } else { UNDO };
     let said = vault.snapshot(&sides.after.head)?.message.unwrap_or_default();
     let message = format!("{kind}: {said}");
+    let files = MovedFiles::new(vault)
+        .expecting_roots(vault.snapshot(&revert.head)?.root, revert.root.0)
+        .expecting_move(&revert.workspace.head, &wanted.workspace.state.head);
     let reverted = vault.revert_with(kind, &target, &note.actor, |tx| {
         let id = &wanted.workspace.id;
         let Some(mut now) = unmoved(tx, id, &revert.workspace, &revert.head)? else {
@@ -124,6 +128,7 @@ fn record_revert(
             (true, false) => {}
             (false, _) => clear_due(tx, id)?,
         }
+        files.note(tx)?;
         recorded = Some(head);
         Ok(())
     });

@@ -27,6 +27,7 @@ use crate::git::{
     git_move_of, is_vcs_path, merge_repositories, settle_git_due, shared_dir,
 };
 use crate::ignore_rules::text_at;
+use crate::moved_files::MovedFiles;
 use crate::side_label::HEAD_LABEL;
 use crate::workspace_lock::lock_workspace;
 use git_part::{GitPart, Steps};
@@ -236,9 +237,11 @@ impl Reverter<'_> {
     /// Gives the main line the git commit that was brought back, as a part of the redo.
     fn follow_redone(&self, folders: &Folders<'_>, target: &Operation) -> Result<()> {
         let captured = folders.capture()?;
-        if captured.root == self.vault.head()?.root {
+        let before = self.vault.head()?.root;
+        if captured.root == before {
             return Ok(());
         }
+        let files = MovedFiles::new(self.vault).expecting_roots(before, captured.root);
         self.vault.revert_with(REDO, target, self.actor, |tx| {
             tx.summary(format!("{REDO} {}: the git commit", target.id.short()));
             captured.record(tx)?;
@@ -246,7 +249,8 @@ impl Reverter<'_> {
             let (parents, reason) = (tx.head()?.into_iter().collect(), "import".to_owned());
             let new = NewSnapshot { root, content, parents, reason, message: None };
             let head = tx.add_snapshot(new)?.id;
-            tx.set_head(head)
+            tx.set_head(head)?;
+            files.note(tx)
         })?;
         Ok(())
     }

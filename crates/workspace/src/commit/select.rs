@@ -51,16 +51,21 @@ pub fn select(
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
     let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
-    held.retain(|held| match held.reason {
+    held.retain(is_told);
+    let staged = staged.left.into_iter().collect();
+    Ok(Selected { root, held, staged, held_checkouts, unmatched, parts_of_git })
+}
+
+/// Whether people are told that something stays.
+pub(crate) fn is_told(held: &Held) -> bool {
+    match held.reason {
         // What a pull kept of the folder beside the workspace's own is nothing that it could commit.
         HeldReason::Git(Planted::Repository) => !is_the_folders(&held.change.path),
         // The ref is told that it goes with.
         HeldReason::Git(Planted::TrustedRef) => !is_log(&held.change.path),
         // Caches never travel, and nobody misses them.
         reason => reason != HeldReason::Git(Planted::Cache),
-    });
-    let staged = staged.left.into_iter().collect();
-    Ok(Selected { root, held, staged, held_checkouts, unmatched, parts_of_git })
+    }
 }
 
 /// Whether a path is that of a log of git.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_protocol::{ExecState, Network, PolicyDecision};
-use offshoot_vault::{Actor, VaultError};
+use offshoot_vault::{Actor, Transaction, VaultError, Waiter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use super::options::RuntimeOptions;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
 use super::summary::shortened;
-use crate::audit::STARTED;
+use crate::audit::{PROCESS, STARTED};
 use crate::error::Result;
 
 /// One that joined a session is over; what it changed is that session's.
@@ -96,7 +96,7 @@ impl ProxyRuntime<'_> {
     /// Records that a command is about to start. Nothing that it does is ever there without this.
     pub(super) fn announce(&self, execution: &Execution<'_>) -> Result<()> {
         let Execution { request, result, .. } = execution;
-        self.vault.announce(STARTED, &request.actor, |tx| {
+        let describe = |tx: &mut Transaction<'_, '_>| {
             let command = shortened(&request.command.display());
             if let Some((workspace, name)) = &result.workspace {
                 tx.scope(*workspace);
@@ -105,8 +105,15 @@ impl ProxyRuntime<'_> {
             for (name, value) in asked(request, result, self.options) {
                 tx.detail(&name, value);
             }
-            Ok(())
-        })?;
+            // Who reads the log finds out by this that it is over, where nothing says how it ended.
+            tx.detail(PROCESS, serde_json::to_value(Waiter::own()).unwrap_or_default());
+            request.call.iter().try_for_each(|call| tx.call_exec(call, &result.id))
+        };
+        match &request.call {
+            // Whoever comes back after a power cut has to know that it started.
+            Some(_) => self.vault.record_event(STARTED, &request.actor, describe)?,
+            None => self.vault.announce(STARTED, &request.actor, describe)?,
+        }
         Ok(())
     }
 

@@ -16,9 +16,8 @@ use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::ExecutionObserver;
 use super::pending::PendingApproval;
 use super::refusal::{is_futile, still_pending};
-use super::request::{ApprovalWait, ExecutionRequest};
+use super::request::{ApprovalWait, ExecutionRequest, ExecutionWorkspace};
 use super::runtime::ProxyRuntime;
-use super::summary::is_directory_time;
 use super::waiting::WaitingRequest;
 use crate::approval::Answered;
 use crate::change::ChangeSummaryService;
@@ -47,8 +46,12 @@ impl ProxyRuntime<'_> {
             let cleared = Clearance::new(request, surroundings, verdict, Purpose::Run);
             return Ok(Referred::Cleared(cleared));
         }
-        result.approval =
-            Some(PendingApproval { digest: asked.to_string(), repeats, approval: None });
+        let network = match request.allow.as_slice() {
+            [] => request.reach().to_string(),
+            hosts => format!("allow={}", hosts.join(",")),
+        };
+        let digest = asked.to_string();
+        result.approval = Some(PendingApproval { digest, repeats, network, approval: None });
         let reason = untried(request, &verdict, surroundings.profile);
         if let Some(reason) = reason {
             result.untried = Some(reason);
@@ -111,8 +114,14 @@ impl ProxyRuntime<'_> {
             digest: pending.digest.clone(),
             repeats: workspace
                 .map_or_else(|| pending.repeats.clone(), |id| in_workspace(&pending.repeats, &id)),
+            from: match &request.place {
+                ExecutionWorkspace::Fork { from, .. } => from.clone(),
+                _ => None,
+            },
+            network: Some(pending.network.clone()),
             base,
             trial,
+            changed: trial.map(|_| result.changes.len() as u64),
             roots: BTreeMap::new(),
             untried: result.untried.clone().filter(|_| waits),
             request: waits.then(|| WaitingRequest::of(request, self.options)).flatten(),
@@ -129,13 +138,21 @@ impl ProxyRuntime<'_> {
 
     /// Why a request that was not tried cannot wait either.
     pub(super) fn cannot_wait(&self, request: &ExecutionRequest) -> Option<&'static str> {
-        match &request.stdin {
-            _ if request.wait_approval != ApprovalWait::None => None,
-            Stdin::From(_) => Some("its standard input cannot be kept until somebody decides"),
-            _ if request.terminal.is_some() => {
-                Some("it needs a terminal, which nobody has when it is approved later")
-            }
-            Stdin::Empty | Stdin::Bytes(_) => None,
+        unkept(request).filter(|_| request.wait_approval == ApprovalWait::None)
+    }
+
+    /// What becomes of a request that nobody waits for any more: it stays for a person to decide, or ends where it cannot run later. None
+    /// where somebody has decided just now.
+    fn leave(&self, envelope: &mut ExecutionEnvelope) -> Result<Option<()>> {
+        let Some(approval) = envelope.result.pending_approval() else { return Ok(Some(())) };
+        if approval.outlives_waiter() {
+            return Ok(Some(()));
+        }
+        let why = unkept(&envelope.request).unwrap_or("it cannot run later");
+        match crate::approval::leave(self.vault, &approval.id, why) {
+            Ok(ended) => self.take_over(envelope, ended).map(Some),
+            Err(ServiceError::Decided { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -150,37 +167,40 @@ impl ProxyRuntime<'_> {
         let id = approval.id;
         let waits = observer.pending(approval);
         let patience = match envelope.request.wait_approval {
-            ApprovalWait::For(patience) if waits => Some(patience),
-            ApprovalWait::Forever if waits => None,
-            _ => return envelope,
+            ApprovalWait::None => return envelope,
+            _ if !waits => Some(Duration::ZERO),
+            ApprovalWait::For(patience) => Some(patience),
+            ApprovalWait::Forever => None,
         };
         let started = Instant::now();
-        loop {
-            let found = self.answered(&id);
-            match found {
+        let ended = loop {
+            match self.answered(&id) {
                 Ok(Answered::Pending) => {}
                 Ok(Answered::Granted) => return self.run_granted(envelope, observer),
-                Ok(Answered::Decided(approval)) => {
-                    if let Err(error) = self.take_over(&mut envelope, *approval) {
-                        envelope.result.error =
-                            Some((self.options.explain)(error, Default::default()));
+                Ok(Answered::Decided(approval)) => break self.take_over(&mut envelope, *approval),
+                Err(error) => break Err(error),
+            }
+            let is_late = patience.is_some_and(|patience| started.elapsed() >= patience);
+            if is_late || self.requests(&envelope.request).ask_to_end() {
+                match self.leave(&mut envelope) {
+                    Ok(None) => continue,
+                    Ok(Some(())) => {
+                        let still =
+                            envelope.result.state == ExecState::PendingApproval && waits && is_late;
+                        if let Some(patience) = patience.filter(|_| still) {
+                            envelope.result.error = still_pending(&envelope.result, patience);
+                        }
+                        break Ok(());
                     }
-                    return envelope;
+                    Err(error) => break Err(error),
                 }
-                Err(error) => {
-                    envelope.result.error = Some((self.options.explain)(error, Default::default()));
-                    return envelope;
-                }
-            }
-            if let Some(patience) = patience.filter(|patience| started.elapsed() >= *patience) {
-                envelope.result.error = still_pending(&envelope.result, patience);
-                return envelope;
-            }
-            if self.requests(&envelope.request).ask_to_end() {
-                return envelope;
             }
             std::thread::sleep(LOOK);
+        };
+        if let Err(error) = ended {
+            envelope.result.error = Some((self.options.explain)(error, Default::default()));
         }
+        envelope
     }
 
     /// How far an approval came.
@@ -189,7 +209,7 @@ impl ProxyRuntime<'_> {
         let Some(approval) = found else { return Err(ServiceError::StaleClearance) };
         Ok(match approval.state {
             ApprovalState::Pending if Id::random().time_ms() >= approval.expires_ms => {
-                crate::approval::expire(self.vault, self.options.approvals.fallback)?;
+                crate::approval::expire(self.vault, &self.options.approvals)?;
                 return self.answered_late(id);
             }
             ApprovalState::Pending => Answered::Pending,
@@ -212,7 +232,7 @@ impl ProxyRuntime<'_> {
         let record = self.vault.exec(&approval.id)?.ok_or(ServiceError::StaleClearance)?;
         let document = crate::wire::recorded_envelope(&record, (b"", b""));
         let result = &mut envelope.result;
-        result.state = crate::exec::service::state_of(&record);
+        result.state = crate::exec::state::state_of(&record);
         (result.before, result.after) = (record.before, record.after);
         if let Some(document) = document {
             result.error = document.result.error;
@@ -226,9 +246,7 @@ impl ProxyRuntime<'_> {
         {
             let roots = (self.vault.snapshot(&before)?.root, self.vault.snapshot(&after)?.root);
             let service = ChangeSummaryService::new(self.vault, self.options.diff);
-            let mut changes = service.between(&roots.0, &roots.1, true)?.changes;
-            changes.retain(|change| !is_directory_time(change));
-            result.changes = changes;
+            result.changes = service.told(&roots.0, &roots.1)?;
         } else {
             result.changes.clear();
             result.patch = None;
@@ -269,6 +287,19 @@ impl ProxyRuntime<'_> {
         }
     }
 
+    /// Fails where a request that waits would be decided about by other rules, in other folders or with another profile than when it was
+    /// asked for: what a person would approve of is not what they see.
+    pub fn check_asked(&self, mut request: ExecutionRequest, digest: &str) -> Result<()> {
+        let mut result = ExecutionResult::new(request.id, self.vault_name());
+        let now = self.settle(&mut request, &mut result, |request, _, around| {
+            Ok(digest_of(request, around).to_string())
+        })?;
+        match now == digest {
+            true => Ok(()),
+            false => Err(ServiceError::AskAgain),
+        }
+    }
+
     fn use_grant(
         &self,
         request: &mut ExecutionRequest,
@@ -304,11 +335,36 @@ impl ProxyRuntime<'_> {
         }
     }
 
+    /// Where a command that waits would start: where its workspace stands, and otherwise what that would be made from.
+    pub(super) fn starting_point(&self, request: &ExecutionRequest) -> Option<Id> {
+        let origin = || {
+            let resolver = Resolver::new(self.vault);
+            let point = match &request.place {
+                ExecutionWorkspace::Fork { from: Some(text), .. } => resolver.point(text, None),
+                _ => resolver.head(),
+            };
+            // Where there is none it does not run either.
+            point.ok().map(|point| point.snapshot.id)
+        };
+        self.standing(request).map(|(_, head)| head).or_else(origin)
+    }
+
     /// Where the workspace of a request stands, if it is there.
     pub(super) fn standing(&self, request: &ExecutionRequest) -> Option<(Id, Id)> {
         let found = request.place.workspace().map(|name| Resolver::new(self.vault).look_up(name));
         let found = found.and_then(|found| found.ok().flatten());
         found.map(|found| (found.id, found.state.head))
+    }
+}
+
+/// Why what a request needs cannot be kept until somebody decides; none where it can.
+fn unkept(request: &ExecutionRequest) -> Option<&'static str> {
+    match &request.stdin {
+        Stdin::From(_) => Some("its standard input cannot be kept until somebody decides"),
+        _ if request.terminal.is_some() => {
+            Some("it needs a terminal, which nobody has when it is approved later")
+        }
+        Stdin::Empty | Stdin::Bytes(_) => None,
     }
 }
 
@@ -318,10 +374,12 @@ fn untried(request: &ExecutionRequest, verdict: &Verdict, profile: &Profile) -> 
         "it would run without walls"
     } else if request.terminal.is_some() || request.session || request.joins {
         "it needs a terminal"
-    } else if request.reach() != Network::None
-        && verdict.categories.contains(EffectCategory::Networked)
-    {
+    } else if request.reach() == Network::None {
+        return None;
+    } else if verdict.categories.contains(EffectCategory::Networked) {
         "it uses the network, and trials have none"
+    } else if !verdict.stays_off_network() {
+        "it was asked with the network and may use it, and trials have none"
     } else {
         return None;
     };

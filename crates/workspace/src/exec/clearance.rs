@@ -350,6 +350,7 @@ fn digest(
         wait,
         keep,
         actor,
+        call,
         // Nor does how long somebody waits.
         wait_approval: _,
         // How it is ended changes nothing of what it does.
@@ -418,6 +419,10 @@ fn digest(
     }
     feed.word(&(timeout, checkpoint, network, driver, wait));
     feed.list(allow, |feed, rule| feed.os(rule));
+    feed.list(call, |feed, call| {
+        feed.text(&call.session);
+        feed.os(&call.call);
+    });
     feed.list(sandbox, |feed, name| feed.os(name));
     feed.list(preset, |feed, name| feed.os(name));
     feed.list(show, |feed, path| feed.os(path));

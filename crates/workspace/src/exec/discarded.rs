@@ -60,18 +60,21 @@ impl ProxyRuntime<'_> {
         Ignored { user_home, directories, copies, preset: None }
     }
 
-    /// What the command wrote to a home that is kept, where no row of its preset keeps it: to be found before that is removed.
+    /// What the command wrote to a home that is kept, where no row of its preset keeps it, but for paths that are told already: to be found before that is
+    /// removed.
     pub(super) fn lost_at_home(
         &self,
         execution: &Execution<'_>,
         folders: &[PathBuf],
         sight: &Sight,
         preset: &Preset,
-    ) -> impl Fn(&Path) -> DiscardedFiles + use<> {
+    ) -> impl Fn(&Path, &[PathBuf]) -> DiscardedFiles + use<> {
         let mut ignored = self.ignored(execution, folders, sight);
         ignored.preset = Some(preset.clone());
         let project = execution.result.mountpoint.clone().unwrap_or_default();
-        move |kept| {
+        move |kept, told| {
+            let mut ignored = ignored.clone();
+            ignored.directories.extend(told.iter().cloned());
             let Some(home) = ignored.user_home.clone() else { return DiscardedFiles::default() };
             let mut walk = Walk::new(&ignored);
             if let Ok(top) = disk::open_dir(kept) {
@@ -83,7 +86,7 @@ impl ProxyRuntime<'_> {
 }
 
 /// What to leave out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Ignored {
     /// The user's home: names in it that start with a dot are state of tools, unless they are settings.
     user_home: Option<PathBuf>,
@@ -195,6 +198,7 @@ struct Walk<'a> {
     /// Those of them that are new directories.
     folders: Vec<PathBuf>,
     count: u64,
+    bytes: u64,
     /// Files that were put there and still are.
     met: Vec<PathBuf>,
     /// How many names may still be looked at.
@@ -204,7 +208,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(ignored: &'a Ignored) -> Self {
         let (found, folders) = (Vec::new(), Vec::new());
-        Self { ignored, found, folders, count: 0, met: Vec::new(), left: MOST_LOOKED_AT }
+        Self { ignored, found, folders, count: 0, bytes: 0, met: Vec::new(), left: MOST_LOOKED_AT }
     }
 
     /// What was found, that near the project first.
@@ -214,7 +218,7 @@ impl<'a> Walk<'a> {
         paths.sort_by_key(|path| (!path.starts_with(near), path.clone()));
         let folder = paths.iter().find_map(|path| folder_beside(project, path, &self.folders));
         paths.truncate(DiscardedFiles::MOST_NAMED);
-        DiscardedFiles { count: self.count, paths, folder }
+        DiscardedFiles { count: self.count, bytes: self.bytes, paths, folder }
     }
 
     /// Looks into a directory that the host has too.
@@ -228,6 +232,7 @@ impl<'a> Walk<'a> {
             if kind != FileType::Directory {
                 if !self.ignored.is_unchanged(directory, &name, &path) {
                     self.count += 1;
+                    self.bytes += size(directory, &name, kind);
                     self.found.push(path);
                 }
                 continue;
@@ -250,7 +255,10 @@ impl<'a> Walk<'a> {
         for (name, kind) in self.names(directory) {
             count += match open(directory, &name).filter(|_| kind == FileType::Directory) {
                 Some(inside) => self.all(&inside).max(1),
-                None => 1,
+                None => {
+                    self.bytes += size(directory, &name, kind);
+                    1
+                }
             };
         }
         count
@@ -272,6 +280,15 @@ impl<'a> Walk<'a> {
         }
         names
     }
+}
+
+/// Bytes of a file; nothing else has any.
+fn size(at: &OwnedFd, name: &OsStr, kind: FileType) -> u64 {
+    if kind != FileType::RegularFile {
+        return 0;
+    }
+    let found = statat(at, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.map_or(0, |found| u64::try_from(found.st_size).unwrap_or(0))
 }
 
 fn open(at: &OwnedFd, name: &OsStr) -> Option<OwnedFd> {

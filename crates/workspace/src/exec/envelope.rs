@@ -60,6 +60,8 @@ pub struct ExecutionResult {
     pub cwd: Option<PathBuf>,
     /// It had a terminal, and what it printed there is all in its standard output.
     pub terminal: bool,
+    /// Whether who asked named a network.
+    pub(super) names_network: bool,
     /// The session that it joined, by the id of its exec. What it changed is recorded there, and this exec is not.
     pub joined: Option<Id>,
     /// What it returned.
@@ -145,6 +147,7 @@ impl ExecutionResult {
             mountpoint: None,
             cwd: None,
             terminal: false,
+            names_network: false,
             joined: None,
             exit_code: None,
             signal: None,
@@ -234,6 +237,8 @@ pub struct Rerun {
 pub struct DiscardedFiles {
     /// How many: files, links, and new directories with nothing in them.
     pub count: u64,
+    /// Bytes of those files that are there; none of what was deleted.
+    pub bytes: u64,
     /// Where the first of them are, those beside the project first. A new directory stands for all that is in it.
     pub paths: Vec<PathBuf>,
     /// A folder beside the project that holds some of them: bound to the vault, what commands write there would be kept.
@@ -244,14 +249,15 @@ impl DiscardedFiles {
     /// At most so many paths are named.
     pub(super) const MOST_NAMED: usize = 20;
 
-    /// Adds a file.
-    pub(super) fn add(&mut self, path: PathBuf) {
-        self.join(Self { count: 1, paths: vec![path], folder: None });
+    /// A path with so many files, and their bytes.
+    pub(super) fn at(path: PathBuf, count: u64, bytes: u64) -> Self {
+        Self { count, bytes, paths: vec![path], folder: None }
     }
 
     /// Adds what was found elsewhere.
     pub(super) fn join(&mut self, other: Self) {
         self.count += other.count;
+        self.bytes += other.bytes;
         self.paths.extend(other.paths);
         self.paths.truncate(Self::MOST_NAMED);
         self.folder = self.folder.take().or(other.folder);
@@ -269,6 +275,8 @@ pub struct PresetUse {
     pub own_sandbox: OwnSandbox,
     /// Files that were kept equal to the user's.
     pub credentials: Vec<KeptCredential>,
+    /// Directories of the user's own home that it wrote to.
+    pub host_state: Vec<PathBuf>,
 }
 
 /// A file with a credential that was kept equal to the user's.

@@ -22,8 +22,8 @@ use crate::error::Result;
 
 /// Who is told about an exec while it goes on.
 pub trait ExecutionObserver {
-    /// It may run: what has to be in place before its workspace is found or forked is done here, and not for commands that
-    /// are refused.
+    /// It may run, or waits for a person before it runs in a workspace that is not there yet: what has to be in place before a workspace is
+    /// found or forked is done here, and not for commands that are refused.
     fn allowed(&mut self) -> Result<()> {
         Ok(())
     }
@@ -89,6 +89,7 @@ impl<'a> CommandExecutor<'a> {
             shown: sight.shown(),
             home: self.options.viewer.home.clone(),
             kept_home: wanted.kept_home.clone(),
+            shared: wanted.shared.clone(),
             hidden: self.options.hidden.iter().chain(&sight.hidden).cloned().collect(),
             caches,
             files,

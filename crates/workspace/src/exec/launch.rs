@@ -34,6 +34,8 @@ pub(super) struct Wanted {
     pub(super) disk_limited: bool,
     /// A home that is kept.
     pub(super) kept_home: Option<PathBuf>,
+    /// Directories of the user's home that it shares.
+    pub(super) shared: Vec<PathBuf>,
 }
 
 impl Wanted {

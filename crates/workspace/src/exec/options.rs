@@ -62,12 +62,33 @@ pub struct RuntimeOptions {
 }
 
 /// What is the same for all agents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentRules {
     /// What becomes of their logins.
     pub credentials: CredentialMode,
     /// How many bytes their caches may take.
     pub max_cache: u64,
+    /// Those whose keys stay outside, by the names of their presets.
+    pub inject: Vec<String>,
+    /// Those that share the state of the user's own, in the same way.
+    pub host_state: Vec<String>,
+}
+
+impl AgentRules {
+    /// Whether the keys of an agent stay outside.
+    pub(super) fn injects(&self, preset: &str) -> bool {
+        self.inject.iter().any(|name| name == preset)
+    }
+
+    /// Whether an agent shares the state of the user's own.
+    pub(super) fn shares_state(&self, preset: &str) -> bool {
+        self.host_state.iter().any(|name| name == preset)
+    }
+
+    /// What becomes of an agent's login. Whoever keeps the key outside gives it none.
+    pub(super) fn login(&self, preset: &str) -> CredentialMode {
+        if self.injects(preset) { CredentialMode::None } else { self.credentials }
+    }
 }
 
 /// What to do about an error, as far as only the command knows that it is about.

@@ -3,7 +3,7 @@
 mod certificates;
 mod credentials;
 
-pub(super) use credentials::withhold;
+pub(super) use credentials::{contains, withhold};
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use offshoot_egress::{
     Inspection, NetRules,
 };
 use offshoot_policy::Verdict;
-use offshoot_profile::{HostRule, Profile, Profiles};
+use offshoot_profile::{HostRule, Preset, Profile, Profiles};
 use offshoot_protocol::Network;
 use offshoot_sandbox::{NetworkSockets, ProxyPorts};
 use rustix::process::{Resource, getrlimit};
@@ -46,6 +46,8 @@ pub(super) struct Outlet {
 pub(super) struct EquippedOutlet {
     options: EgressOptions,
     ports: ProxyPorts,
+    /// The variables by which programs know of it. None holds a secret.
+    variables: Vec<(String, String)>,
 }
 
 impl Outlet {
@@ -71,7 +73,7 @@ impl Outlet {
         request: &mut ExecutionRequest,
         sight: &mut Sight,
     ) -> Result<EquippedOutlet> {
-        self.announce(request);
+        let mut variables = self.announce(request);
         let refused = |error: EgressError| ServiceError::Request(error.to_string());
         let added = credentials::read(&self.credentials, viewer, request)?;
         let mut options = EgressOptions::new(self.rules);
@@ -81,43 +83,52 @@ impl Outlet {
             let inspection = Inspection::new(self.inspect).map_err(refused)?;
             sight.written.extend(certificates::files(inspection.certificate(), viewer)?);
             for (name, path) in certificates::variables() {
-                set(request, name, [name.to_owned()], path);
+                variables.extend(set(request, name, [name.to_owned()], path));
             }
             options.inspect = Some(Arc::new(inspection));
         }
-        Ok(EquippedOutlet { options, ports: self.ports })
+        Ok(EquippedOutlet { options, ports: self.ports, variables })
     }
 
-    fn announce(&self, request: &mut ExecutionRequest) {
+    fn announce(&self, request: &mut ExecutionRequest) -> Vec<(String, String)> {
         // Programs that know HTTP know a proxy of that for everything; one of SOCKS is an error to some.
         let proxy = format!("http://127.0.0.1:{}", self.ports.proxy());
         let variables = PROXIES.map(|name| (name, proxy.as_str()));
+        let mut all = Vec::new();
         for (name, value) in variables.into_iter().chain([DIRECT]) {
-            set(request, name, [name.to_owned(), name.to_ascii_uppercase()], value);
+            all.extend(set(request, name, [name.to_owned(), name.to_ascii_uppercase()], value));
         }
         try_again_soon(&mut request.environment);
+        all
     }
 }
 
-/// Sets a variable, in some spellings, unless the caller did.
+/// Sets a variable, in some spellings, unless the caller did; what was set.
 fn set<const N: usize>(
     request: &mut ExecutionRequest,
     name: &str,
     spellings: [String; N],
     value: &str,
-) {
+) -> Vec<(String, String)> {
     let is_name = |set: &OsString| set.eq_ignore_ascii_case(name);
-    if !request.set_by_caller.iter().any(is_name) {
-        request.environment.retain(|(set, _)| !is_name(set));
-        let all = spellings.map(|name| (name.into(), value.into()));
-        request.environment.extend(all);
+    if request.set_by_caller.iter().any(is_name) {
+        return Vec::new();
     }
+    request.environment.retain(|(set, _)| !is_name(set));
+    let all = spellings.map(|name| (name, value.to_owned()));
+    request.environment.extend(all.iter().map(|(name, value)| (name.into(), value.into())));
+    all.to_vec()
 }
 
 impl EquippedOutlet {
     /// Where the command finds the proxy.
     pub(super) fn ports(&self) -> ProxyPorts {
         self.ports.clone()
+    }
+
+    /// The variables by which programs know of it.
+    pub(super) fn variables(&self) -> &[(String, String)] {
+        &self.variables
     }
 
     /// Serves the sockets of a command.
@@ -166,6 +177,18 @@ pub fn check_hosts(text: &str) -> Result<(), String> {
 /// Whether these can be the hosts of a profile, or what is wrong with them.
 pub fn check_rules(allow: &[HostRule]) -> Result<(), String> {
     rules(allow).map(drop)
+}
+
+/// Whether the proxy can do what a preset asks of it, or what is wrong there.
+pub fn check_preset(preset: &Preset) -> Result<(), String> {
+    for host in preset.allowed() {
+        check(host).map_err(|problem| format!("[hosts]: {problem}"))?;
+    }
+    for key in &preset.inject {
+        credentials::check(&key.credential(&key.host, false))
+            .map_err(|problem| format!("[[inject]]: {problem}"))?;
+    }
+    Ok(())
 }
 
 /// Whether the proxy can do what the user's file asks of it for whatever profile, or what is wrong there.

@@ -8,18 +8,21 @@ use offshoot_protocol::{
 };
 
 use super::envelope::ExecutionResult;
+use super::executor::ExecutionObserver;
 use super::request::ExecutionRequest;
 use super::runtime::ProxyRuntime;
 use super::summary::shortened;
 use crate::error::Result;
 
 impl ProxyRuntime<'_> {
-    /// Answers what may not run, and records that it was asked for. Nothing is forked or mounted for it.
+    /// Answers what may not run, and records that it was asked for. Nothing is forked or mounted for it. What waits to run in a workspace
+    /// that is not there yet is asked on what that would be made from, which is brought up to date as for a command that runs.
     pub(super) fn refuse(
         &self,
         request: &ExecutionRequest,
         result: &mut ExecutionResult,
         verdict: Verdict,
+        observer: &mut dyn ExecutionObserver,
         started: Instant,
     ) {
         result.error = Some(refusal(&verdict));
@@ -27,6 +30,13 @@ impl ProxyRuntime<'_> {
         if let Some(why) = cannot_wait {
             result.approval = None;
             result.error = Some(unkept(&verdict, why));
+        }
+        if result.approval.is_some()
+            && self.standing(request).is_none()
+            && let Err(error) = observer.allowed()
+        {
+            (result.approval, result.decision) = (None, Some(verdict));
+            return self.fail(request, result, error, started);
         }
         // What may run never gets here, and would not run either. Nobody is asked about what could not run anyway.
         result.state = match result.approval {
@@ -60,6 +70,7 @@ impl ProxyRuntime<'_> {
         // Whoever asks gets the same answer, whether or not there is such a workspace.
         let standing = self.standing(request);
         let workspace = standing.map(|(workspace, _)| workspace);
+        let base = self.starting_point(request);
         self.vault.transact("exec", &request.actor, |tx| {
             let command = shortened(&request.command.display());
             tx.summary(format!("exec {command}: {}", state.as_str()));
@@ -67,7 +78,6 @@ impl ProxyRuntime<'_> {
             if let Some(workspace) = workspace {
                 tx.scope(workspace);
             }
-            let base = standing.map(|(_, head)| head);
             self.park(tx, request, result, (workspace, base, None))?;
             self.tell_pending(result);
             self.record(tx, request, result, state, workspace)
@@ -135,7 +145,7 @@ pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
 }
 
 /// Whether running a command would be of no use, whatever a person says.
-pub(super) fn is_futile(verdict: &Verdict) -> bool {
+pub(crate) fn is_futile(verdict: &Verdict) -> bool {
     futility(verdict).is_some()
 }
 

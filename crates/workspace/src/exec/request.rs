@@ -8,7 +8,7 @@ use std::time::Duration;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_sandbox::{Cancel, Stdin, Terminal};
 use offshoot_store::Id;
-use offshoot_vault::Actor;
+use offshoot_vault::{Actor, CallKey};
 
 /// One command to be run in a workspace.
 #[derive(Debug)]
@@ -69,6 +69,8 @@ pub struct ExecutionRequest {
     pub keep: bool,
     /// Who asks.
     pub actor: Actor,
+    /// What an agent calls it: nothing runs twice under one key.
+    pub call: Option<CallKey>,
     /// How somebody in this process ends it.
     pub cancel: Option<Arc<Cancel>>,
 }

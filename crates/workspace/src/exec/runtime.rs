@@ -29,7 +29,7 @@ use super::options::{FurtherHints, RuntimeOptions, set_aside};
 use super::outlet::{self, EquippedOutlet, Outlet};
 use super::quiet::quieten;
 use super::request::ExecutionRequest;
-use super::scene::{Ran, Scene};
+use super::scene::{Joining, Ran, Scene};
 use super::shortage;
 use super::sight::Sight;
 use super::unseen;
@@ -84,7 +84,7 @@ impl<'a> ProxyRuntime<'a> {
         request: ExecutionRequest,
         observer: &mut dyn ExecutionObserver,
     ) -> ExecutionEnvelope {
-        let envelope = match self.clear(request) {
+        let envelope = match self.clear_observed(request, observer) {
             Ok(cleared) => self.run(cleared, observer),
             Err(refused) => *refused,
         };
@@ -97,11 +97,21 @@ impl<'a> ProxyRuntime<'a> {
     /// Asks policy whether a request may run, before anything is found or forked for it; the answer where it may not.
     pub fn clear(
         &self,
+        request: ExecutionRequest,
+    ) -> std::result::Result<Cleared, Box<ExecutionEnvelope>> {
+        self.clear_observed(request, &mut ())
+    }
+
+    /// The same before somebody who is told what happens.
+    fn clear_observed(
+        &self,
         mut request: ExecutionRequest,
+        observer: &mut dyn ExecutionObserver,
     ) -> std::result::Result<Cleared, Box<ExecutionEnvelope>> {
         let started = Instant::now();
         let mut result = ExecutionResult::new(request.id, self.name);
         let asked = guarded(|| {
+            self.require_new_call(&request)?;
             self.settle(&mut request, &mut result, |request, result, surroundings| {
                 let asked = Clearance::ask(request, surroundings);
                 self.note_rules(&request.actor);
@@ -115,11 +125,24 @@ impl<'a> ProxyRuntime<'a> {
             Ok(Referred::Cleared(clearance)) => {
                 return Ok(Cleared::new(request, result, clearance, started));
             }
-            Ok(Referred::Refused(verdict)) => self.refuse(&request, &mut result, verdict, started),
+            Ok(Referred::Refused(verdict)) => {
+                self.refuse(&request, &mut result, verdict, observer, started);
+            }
             Err(error) => self.fail(&request, &mut result, error, started),
         }
         result.total = started.elapsed();
         Err(Box::new(ExecutionEnvelope { request, result }))
+    }
+
+    /// Refuses a request whose key something was done under before, and one whose key would say nothing: who joins a session leaves no
+    /// record of their own.
+    fn require_new_call(&self, request: &ExecutionRequest) -> Result<()> {
+        let Some(call) = &request.call else { return Ok(()) };
+        if request.session {
+            let message = "a session at a terminal takes no call key";
+            return Err(ServiceError::Request(message.to_owned()));
+        }
+        Ok(self.vault.require_new_call(call)?)
     }
 
     /// Looks at a request, and decides about it in its surroundings.
@@ -130,8 +153,10 @@ impl<'a> ProxyRuntime<'a> {
         decide: impl FnOnce(&mut ExecutionRequest, &mut ExecutionResult, &Surroundings<'_>) -> Result<T>,
     ) -> Result<T> {
         let folders = self.folders()?;
+        result.names_network = request.network.is_some();
         let profile = self.options.profiles.settle(request)?;
-        Outlet::of(&profile, &self.options.profiles.profiles)?;
+        let profiles = self.proxied(request)?;
+        Outlet::of(&profile, &profiles)?;
         check_places(request, &profile, &self.options.viewer, &folders)?;
         result.read_only = request.read_only;
         let start = validate(request, result, &folders)?;
@@ -169,6 +194,7 @@ impl<'a> ProxyRuntime<'a> {
         let folders = self.folders()?;
         let start = Start::of(execution.request, &folders)?;
         let profile = self.options.profiles.settle(execution.request)?;
+        let profiles = self.proxied(execution.request)?;
         clearance.check(execution.request, &self.surroundings(&start, &folders, &profile))?;
         let mut sight = Sight::new(&profile, &self.options.viewer, &execution.request.show);
         if profile.reads.contains(BORROWED) {
@@ -178,9 +204,9 @@ impl<'a> ProxyRuntime<'a> {
         if execution.request.reach() == Network::None {
             give_up_at_once(&mut execution.request.environment);
         }
-        let (profiles, viewer) = (&self.options.profiles.profiles, &self.options.viewer);
-        outlet::withhold(profiles, viewer, &folders, execution.request, &mut sight)?;
-        let outlet = Outlet::of(&profile, profiles)?;
+        let viewer = &self.options.viewer;
+        outlet::withhold(&profiles, viewer, &folders, execution.request, &mut sight)?;
+        let outlet = Outlet::of(&profile, &profiles)?;
         let outlet = outlet.map(|outlet| outlet.equip(viewer, execution.request, &mut sight));
         let outlet = outlet.transpose()?;
         execution.advance();
@@ -189,7 +215,11 @@ impl<'a> ProxyRuntime<'a> {
         let bindings = self.vault.bindings()?;
         let (id, held) = match self.prepare(execution, observer) {
             Ok(prepared) => prepared,
-            Err(error) => return self.join_instead(execution, error, observer),
+            Err(error) => {
+                let own = outlet.as_ref().map(EquippedOutlet::variables).unwrap_or_default();
+                let joining = Joining { start: &start, folders: &folders, own };
+                return self.join_instead(execution, error, &joining, observer);
+            }
         };
         mark_inside(execution);
         self.announce(execution)?;
@@ -203,6 +233,7 @@ impl<'a> ProxyRuntime<'a> {
             sight,
             outlet,
             kept_home: agent.as_ref().map(AgentRun::path),
+            shared: agent.as_ref().map(AgentRun::shared).unwrap_or_default(),
         };
         let Ran { workspace, session, ended, caches, sight, room } =
             self.run_once_or_twice(execution, &scene, observer)?;
@@ -337,7 +368,7 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// What policy sees beside a request that starts there.
-    fn surroundings<'s>(
+    pub(super) fn surroundings<'s>(
         &'s self,
         start: &'s Start,
         folders: &'s [PathBuf],
@@ -419,6 +450,7 @@ impl<'a> ProxyRuntime<'a> {
             capture: None,
             joined: None,
             shared: self.options.shared,
+            variables: self.variables_of_network(execution.request, scene)?,
             trial: execution.is_trial(),
             preset: execution.request.preset.clone(),
             layer: None,
@@ -434,12 +466,22 @@ impl<'a> ProxyRuntime<'a> {
         };
         let joinable = request.session && !read_only;
         let disk_limited = self.options.max_disk.is_some() && !read_only;
-        let kept_home = scene.kept_home.clone();
-        Ok(Wanted { mount, driver, target, folders, covered, joinable, disk_limited, kept_home })
+        let (kept_home, shared) = (scene.kept_home.clone(), scene.shared.clone());
+        Ok(Wanted {
+            mount,
+            driver,
+            target,
+            folders,
+            covered,
+            joinable,
+            disk_limited,
+            kept_home,
+            shared,
+        })
     }
 
     /// Says why it failed, and records it where that is still possible.
-    fn fail(
+    pub(super) fn fail(
         &self,
         request: &ExecutionRequest,
         result: &mut ExecutionResult,

@@ -10,6 +10,7 @@ use offshoot_vault::{Binding, WorkspaceRecord};
 
 use super::bare::BareRoom;
 use super::caches::ExecCaches;
+use super::check::Start;
 use super::outlet::EquippedOutlet;
 use super::sight::Sight;
 
@@ -28,6 +29,8 @@ pub(super) struct Scene<'r> {
     pub(super) outlet: Option<EquippedOutlet>,
     /// A home that is kept.
     pub(super) kept_home: Option<PathBuf>,
+    /// Directories of the user's home that it shares.
+    pub(super) shared: Vec<PathBuf>,
 }
 
 /// A command that ran.
@@ -42,4 +45,12 @@ pub(super) struct Ran<'v> {
     pub(super) sight: Sight,
     /// What was made for it where there are no namespaces.
     pub(super) room: Option<BareRoom>,
+}
+
+/// What a command that joins brings.
+pub(super) struct Joining<'a> {
+    pub(super) start: &'a Start,
+    pub(super) folders: &'a [PathBuf],
+    /// The variables about a proxy of its own, which it does not have here.
+    pub(super) own: &'a [(String, String)],
 }

@@ -19,7 +19,7 @@ use super::clearance::Purpose;
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
-use super::summary::{is_directory_time, shortened};
+use super::summary::shortened;
 use crate::approval::used;
 use crate::audited::audited;
 use crate::change::ChangeSummaryService;
@@ -116,8 +116,7 @@ impl ProxyRuntime<'_> {
         sealed: &Captured,
     ) -> Result<()> {
         let service = ChangeSummaryService::new(self.vault, self.options.diff);
-        let mut changes = service.between(&before.root, &sealed.adopted.root, true)?.changes;
-        changes.retain(|change| !is_directory_time(change));
+        let changes = service.told(&before.root, &sealed.adopted.root)?;
         if execution.request.patch {
             let mut patch = Vec::new();
             // The output of a build would be many times as long as all lines.
@@ -272,6 +271,7 @@ impl ProxyRuntime<'_> {
             actor: request.actor.clone(),
             envelope: Some(envelope),
         };
+        request.call.iter().try_for_each(|call| tx.call_exec(call, &result.id))?;
         tx.add_exec(&record, result.stdout(), result.stderr())
     }
 }
@@ -311,7 +311,7 @@ fn remove_unchanged(
     result: &ExecutionResult,
     workspace: &WorkspaceRecord,
 ) -> Result<bool, VaultError> {
-    let removes = result.forked && !request.keep && !tx.has_checkpoints(&workspace.id)?;
+    let removes = result.forked && !request.keep && !tx.has_belongings(&workspace.id)?;
     if removes {
         tx.remove_workspace(&workspace.id)?;
     }

@@ -4,7 +4,9 @@ use offshoot_protocol::{ExecOutcome, ExecState};
 use offshoot_store::Id;
 use offshoot_vault::{ExecRecord, STDERR, STDOUT, Vault};
 
+use crate::approval::record::as_it_is;
 use crate::error::Result;
+use crate::exec::state::state_of;
 use crate::id_lookup::Asked;
 
 /// How many execs are read at a time.
@@ -37,11 +39,6 @@ impl ExecFilter {
             && self.until_ms.is_none_or(|until| record.started_ms < until)
             && self.command.as_ref().is_none_or(|text| record.command.contains(text.as_str()))
     }
-}
-
-/// How far a recorded exec came.
-pub(crate) fn state_of(record: &ExecRecord) -> ExecState {
-    record.state.parse().unwrap_or(ExecState::Unknown)
 }
 
 /// What a row of the catalog says about success; what timed out or was interrupted has no exit code.
@@ -78,6 +75,7 @@ impl<'a> ExecService<'a> {
             let Some(last) = page.last() else { return Ok((found, false)) };
             before = Some(last.id);
             for record in page {
+                let record = as_it_is(self.vault, record)?;
                 // Ids are made when commands start, so all that follow are older still.
                 if filter.since_ms.is_some_and(|since| record.started_ms < since) {
                     return Ok((found, false));
@@ -101,13 +99,18 @@ impl<'a> ExecService<'a> {
             None => Vec::new(),
         };
         let found = match asked.only(fitting, Id::to_string)? {
-            Some(id) => self.vault.exec(&id)?,
+            Some(id) => self.get(&id)?,
             None => None,
         };
         found.ok_or_else(|| {
             let recent = self.vault.execs(None, None, PAGE).unwrap_or_default();
             asked.unknown(self.vault, "exec", recent.into_iter().map(|record| record.id))
         })
+    }
+
+    /// An exec by its id, with its envelope, as it is now: one that waits and can never be approved any more has failed.
+    pub fn get(&self, id: &Id) -> Result<Option<ExecRecord>> {
+        self.vault.exec(id)?.map(|record| as_it_is(self.vault, record)).transpose()
     }
 
     /// What an exec printed: standard output and standard error.

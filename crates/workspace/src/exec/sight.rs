@@ -9,13 +9,15 @@ mod settings;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use offshoot_host::read_regular;
-use offshoot_profile::{ALL, Group, OmittedLines, Profile, Scrubbed, Tool, groups, scrub};
+use offshoot_profile::{ALL, Group, HostTool, Preset, Profile, groups};
 use offshoot_sandbox::{CacheMount, Overlay, WrittenFile};
+use offshoot_scrub::{OmittedLines, Scrubbed, scrub};
 
 use crate::cache::{KNOWN, KnownCache};
 
@@ -42,6 +44,11 @@ impl Viewer {
     pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.variables.iter().rev().find(|(set, _)| set == name);
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// A preset with the directories of its agent where the viewer's variables say that they are; what is told about it.
+    pub fn moved(&self, preset: Preset) -> (Preset, Vec<String>) {
+        preset.moved(&self.homes(), |name| self.variable(name).map(OsStr::to_owned))
     }
 
     /// Where a cache is for the viewer; none where that is too much to show.
@@ -320,8 +327,8 @@ struct Finder<'a> {
     viewer: &'a Viewer,
     /// The viewer's home by all its names.
     homes: Vec<PathBuf>,
-    /// Names in directories that many places lie in.
-    listings: HashMap<PathBuf, HashSet<OsString>>,
+    /// Names in directories that many places lie in; none where the system does not let them be listed.
+    listings: HashMap<PathBuf, Option<HashSet<OsString>>>,
     /// Where in the list something is.
     places: HashMap<PathBuf, usize>,
     sight: Sight,
@@ -377,7 +384,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn tool(&mut self, group: &'static str, tool: &Tool) {
+    fn tool(&mut self, group: &'static str, tool: &HostTool) {
         let source = Source::Group(group, Some(tool.name));
         for place in tool.at {
             let Some(path) = self.viewer.path(place) else { continue };
@@ -417,7 +424,7 @@ impl<'a> Finder<'a> {
         if let (Some(start), Some(parent)) = (name.strip_suffix(b"*"), path.parent()) {
             let starts = |found: &&OsString| found.as_bytes().starts_with(start);
             let found: Vec<OsString> =
-                self.listing(parent).iter().filter(starts).cloned().collect();
+                self.listing(parent).into_iter().flatten().filter(starts).cloned().collect();
             for name in found {
                 self.add(parent.join(name), source.clone(), None);
             }
@@ -452,7 +459,8 @@ impl<'a> Finder<'a> {
     /// All that the host has, but for what commands have of their own.
     fn show_everything(&mut self) {
         const OWN: [&str; 4] = ["dev", "proc", "tmp", "lost+found"];
-        let names: Vec<OsString> = self.listing(Path::new("/")).iter().cloned().collect();
+        let names: Vec<OsString> =
+            self.listing(Path::new("/")).into_iter().flatten().cloned().collect();
         for name in names.into_iter().filter(|name| !OWN.iter().any(|own| name == own)) {
             self.add(Path::new("/").join(name), Source::Group(ALL, None), None);
         }
@@ -496,14 +504,18 @@ impl<'a> Finder<'a> {
         self.presence(path) != Presence::None
     }
 
-    /// What lies in `/etc` and in the home is looked up in a list of names, since most places of the table are not there.
+    /// What lies in `/etc`, in the home and in its `.config` is looked up in a list of names, since most places of the table are not there.
     fn presence(&mut self, path: &Path) -> Presence {
-        let (viewer, etc) = (self.viewer, Path::new("/etc"));
-        for above in viewer.home.as_deref().into_iter().chain([etc]) {
+        let etc = Path::new("/etc");
+        let home = self.viewer.home.as_deref();
+        let config = home.filter(|home| path.starts_with(home)).map(|home| home.join(".config"));
+        for above in config.as_deref().into_iter().chain(home).chain([etc]) {
             let Ok(below) = path.strip_prefix(above) else { continue };
             let mut below = below.components();
-            let Some(first) = below.next() else { break };
-            return match self.listing(above).contains(first.as_os_str()) {
+            // `.config` itself is in the list of the home.
+            let Some(first) = below.next() else { continue };
+            let Some(names) = self.listing(above) else { return Presence::Possible };
+            return match names.contains(first.as_os_str()) {
                 true if below.next().is_none() => Presence::Listed,
                 true => Presence::Possible,
                 false => Presence::None,
@@ -512,11 +524,17 @@ impl<'a> Finder<'a> {
         Presence::Possible
     }
 
-    fn listing(&mut self, directory: &Path) -> &HashSet<OsString> {
-        self.listings.entry(directory.to_owned()).or_insert_with(|| {
-            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-            entries.map(|entry| entry.file_name()).collect()
-        })
+    fn listing(&mut self, directory: &Path) -> Option<&HashSet<OsString>> {
+        let listing = self.listings.entry(directory.to_owned());
+        let names = listing.or_insert_with(|| match fs::read_dir(directory) {
+            Ok(entries) => Some(entries.flatten().map(|entry| entry.file_name()).collect()),
+            Err(error) => {
+                let is_absent =
+                    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+                is_absent.then(HashSet::new)
+            }
+        });
+        names.as_ref()
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network, Text};
 use offshoot_sandbox::Stdin;
 use offshoot_store::Id;
-use offshoot_vault::Actor;
+use offshoot_vault::{Actor, CallKey};
 use serde::{Deserialize, Serialize};
 
 use super::request::{
@@ -44,6 +44,8 @@ pub struct StoredRequest {
     keep: bool,
     wait_approval: Awaited,
     actor: Actor,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<CallKey>,
 }
 
 /// How long to wait for a person.
@@ -110,6 +112,7 @@ impl StoredRequest {
             keep,
             wait_approval,
             actor,
+            call,
             cancel: _,
         } = request;
         let words =
@@ -161,6 +164,7 @@ impl StoredRequest {
                 ApprovalWait::For(limit) => Awaited::For(*limit),
             },
             actor: actor.clone(),
+            call: call.clone(),
         }
     }
 
@@ -213,6 +217,7 @@ impl StoredRequest {
                 Awaited::For(limit) => ApprovalWait::For(limit),
             },
             actor: self.actor,
+            call: self.call,
             cancel: None,
         })
     }

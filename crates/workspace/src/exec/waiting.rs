@@ -4,9 +4,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offshoot_profile::{Scrubbed, scrub};
 use offshoot_protocol::{ApprovalVariableDoc, Text};
 use offshoot_sandbox::Stdin;
+use offshoot_scrub::{Scrubbed, scrub};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

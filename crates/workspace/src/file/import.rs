@@ -92,7 +92,9 @@ impl FileService<'_> {
             }
         };
         let edited =
-            edit(self.vault, &self.actor, workspace, words, change, |tx| imported.record(tx))?;
+            edit((self.vault, self.call.as_ref()), &self.actor, workspace, words, change, |tx| {
+                imported.record(tx)
+            })?;
         Ok((edited, imported.report))
     }
 }

@@ -121,12 +121,24 @@ impl PolicyFiles {
             return Ok(Arc::clone(&loaded.policy));
         }
         *loaded = None;
-        let policy = Arc::new(self.load()?);
+        let policy = Arc::new(self.load(read)?);
         *loaded = Some(Loaded { stamps, policy: Arc::clone(&policy) });
         Ok(policy)
     }
 
-    fn load(&self) -> Result<Policy, PolicyFileError> {
+    /// Fails where there would be no policy if a file had this text.
+    pub fn check_with(&self, path: &Path, text: &str) -> Result<(), PolicyFileError> {
+        self.load(|file| match file.path == path {
+            true => Ok(Some(text.to_owned())),
+            false => read(file),
+        })
+        .map(drop)
+    }
+
+    fn load(
+        &self,
+        read: impl Fn(&PolicyFile) -> Result<Option<String>, PolicyFileError>,
+    ) -> Result<Policy, PolicyFileError> {
         let mut layers = Vec::new();
         for file in &self.files {
             if let Some(text) = read(file)? {

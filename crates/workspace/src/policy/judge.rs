@@ -44,13 +44,6 @@ pub(crate) struct CommandPaths<'a> {
 
 /// What surrounds a request.
 pub(crate) fn context_of(request: &ExecutionRequest, paths: &CommandPaths<'_>) -> Context {
-    let value = |name: &OsStr| {
-        let found = request.environment.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
-    };
-    let set = request.set_by_caller.iter().map(OsString::as_os_str);
-    let path = searches_inside(request, paths).then_some(OsStr::new(PATH));
-    let set = set.filter(|name| *name != PATH || path.is_none()).chain(path);
     Context {
         workspace: paths.workspace.to_owned(),
         folders: paths.folders.to_vec(),
@@ -61,14 +54,30 @@ pub(crate) fn context_of(request: &ExecutionRequest, paths: &CommandPaths<'_>) -
         unconfined: paths.unconfined,
         terminal: request.terminal.is_some(),
         stdin: request.has_stdin,
-        environment: set.map(|name| (name.to_string_lossy().into_owned(), value(name))).collect(),
+        environment: seen_variables(request, paths.workspace, paths.folders),
     }
 }
 
+/// The variables of a request that policy looks at: those that came with it, and `PATH` where it leads into the workspace.
+pub fn seen_variables(
+    request: &ExecutionRequest,
+    workspace: &Path,
+    folders: &[PathBuf],
+) -> Vec<(String, String)> {
+    let value = |name: &OsStr| {
+        let found = request.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let set = request.set_by_caller.iter().map(OsString::as_os_str);
+    let path = searches_inside(request, workspace, folders).then_some(OsStr::new(PATH));
+    let set = set.filter(|name| *name != PATH || path.is_none()).chain(path);
+    set.map(|name| (name.to_string_lossy().into_owned(), value(name))).collect()
+}
+
 /// Whether programs are looked for in the workspace, where commands may have brought them, whoever set it so.
-fn searches_inside(request: &ExecutionRequest, paths: &CommandPaths<'_>) -> bool {
+fn searches_inside(request: &ExecutionRequest, workspace: &Path, folders: &[PathBuf]) -> bool {
     let leads_inside = |directory: PathBuf| {
-        let mut folders = paths.folders.iter().map(PathBuf::as_path).chain([paths.workspace]);
+        let mut folders = folders.iter().map(PathBuf::as_path).chain([workspace]);
         directory.is_relative() || folders.any(|folder| directory.starts_with(folder))
     };
     let path = request.environment.iter().find(|(name, _)| name == PATH);

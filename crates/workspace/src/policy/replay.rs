@@ -79,15 +79,23 @@ impl<'a> ReplayService<'a> {
         }
     }
 
+    /// Decides again about one command; none where its request is not recorded.
+    pub fn again(&self, exec: &Id) -> Result<Option<Verdict>> {
+        let envelope = self.vault.exec(exec)?.as_ref().and_then(envelope);
+        Ok(envelope.map(|envelope| self.decide(&envelope)))
+    }
+
+    fn decide(&self, envelope: &ExecEnvelopeDoc) -> Verdict {
+        judge(self.policy, &command(envelope), &self.context(envelope))
+    }
+
     fn look(&self, record: ExecRecord, replay: &mut Replay) {
         replay.execs += 1;
-        let envelope = record.envelope.as_deref();
-        let envelope = envelope.and_then(|text| serde_json::from_str::<ExecEnvelopeDoc>(text).ok());
-        let Some(envelope) = envelope else {
+        let Some(envelope) = envelope(&record) else {
             replay.unreadable += 1;
             return;
         };
-        let after = judge(self.policy, &command(&envelope), &self.context(&envelope));
+        let after = self.decide(&envelope);
         let before = envelope.result.decision.map(|decision| decision.decision);
         if before == Some(after.decision) {
             replay.same += 1;
@@ -122,6 +130,11 @@ impl<'a> ReplayService<'a> {
                 .collect(),
         }
     }
+}
+
+/// What was asked for, as it is recorded.
+fn envelope(record: &ExecRecord) -> Option<ExecEnvelopeDoc> {
+    serde_json::from_str(record.envelope.as_deref()?).ok()
 }
 
 fn command(envelope: &ExecEnvelopeDoc) -> CommandLine {

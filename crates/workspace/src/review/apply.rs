@@ -63,7 +63,7 @@ pub(super) fn apply(
         steps.iter().try_for_each(|step| step.take(editor, &base))?;
         back.into_iter().try_for_each(|repository| repository.put_back(editor, &base))
     };
-    edit(vault, actor, workspace, words, change, |_| Ok(()))
+    edit((vault, None), actor, workspace, words, change, |_| Ok(()))
 }
 
 fn summary(tally: &Tally) -> String {

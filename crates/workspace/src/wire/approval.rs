@@ -12,7 +12,7 @@ use super::git::repositories;
 use super::history::actor;
 use super::time::time;
 use super::workspace::workspace_name;
-use crate::approval::outcome::{AppliedTrial, MovedWorkspace, is_awaited};
+use crate::approval::outcome::{AppliedTrial, MovedPlace, MovedWorkspace, is_awaited};
 use crate::exec::waiting::WaitingRequest;
 
 /// An approval.
@@ -28,7 +28,9 @@ pub fn approval(approval: &Approval) -> ApprovalDoc {
         created: time(approval.created_ms),
         expires: time(approval.expires_ms),
         tried: approval.trial.is_some(),
+        changes: approval.changed,
         untried: approval.untried.clone(),
+        network: approval.network.clone(),
         snapshot_before: approval.base.as_ref().map(Id::to_string),
         snapshot_tried: approval.trial.as_ref().map(Id::to_string),
         digest: approval.digest.clone(),
@@ -49,7 +51,11 @@ pub fn listed_approval(of: &Approval, workspaces: &[WorkspaceRecord]) -> Approva
     ApprovalListItemDoc {
         approval: approval(of),
         workspace: match &of.workspace {
-            Some(id) => Some(workspace_name(id, workspaces)),
+            Some(id) if workspaces.iter().any(|one| one.id == *id) => {
+                Some(workspace_name(id, workspaces))
+            }
+            // One that is gone keeps the name that it had.
+            Some(id) => Some(of.named.clone().unwrap_or_else(|| id.to_string())),
             None => of.named.clone(),
         },
         awaited: !of.state.is_final() && is_awaited(of),
@@ -69,8 +75,14 @@ pub fn approval_variables(
 }
 
 /// A workspace that has changed since.
-pub fn moved_workspace(moved: &MovedWorkspace) -> ApprovalMovedDoc {
-    ApprovalMovedDoc { snapshot: moved.head.to_string(), files: moved.files as u64 }
+pub fn moved_workspace(moved: &MovedWorkspace, conflicts: Vec<String>) -> ApprovalMovedDoc {
+    ApprovalMovedDoc {
+        conflicts,
+        snapshot: moved.head.to_string(),
+        files: moved.files as u64,
+        made: moved.place == MovedPlace::Made,
+        told: moved.told(),
+    }
 }
 
 /// What approving came to.

@@ -72,6 +72,7 @@ pub fn timeline_entry(entry: &AuditEntry) -> TimelineEntryDoc {
         tried: entry.holds("tried"),
         approval: text("approval").or_else(|| text("approved_by")),
         merged: entry.holds("merged"),
+        unapproved: entry.unapproved().map(str::to_owned).collect(),
         fallback: entry.holds("fallback"),
         scope: text("scope"),
         reason: text(if is_command { "why" } else { "reason" }),
@@ -84,6 +85,9 @@ pub fn timeline_entry(entry: &AuditEntry) -> TimelineEntryDoc {
 
 /// How a command ended; nothing of what is none.
 fn ended(entry: &AuditEntry) -> Option<String> {
+    if entry.cut_short {
+        return Some("interrupted".to_owned());
+    }
     if entry.kind == STARTED {
         return Some(ExecState::Running.as_str().to_owned());
     }

@@ -21,7 +21,7 @@ use super::time::time;
 use super::workspace::workspace_name;
 use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult, KeptCredential, PresetUse};
 use crate::exec::request::{CommandLine, ExecutionRequest, ExecutionWorkspace};
-use crate::exec::service::state_of;
+use crate::exec::state::state_of;
 use crate::resolve::HEAD;
 
 /// The envelope of an exec.
@@ -193,6 +193,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         network: result.in_force.as_ref().map(|in_force| network(in_force, result)),
         discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
             count: result.discarded.count,
+            bytes: result.discarded.bytes,
             paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
         }),
         conflicts: result.conflicts,
@@ -210,7 +211,8 @@ fn preset(used: &PresetUse) -> ExecPresetDoc {
         from_host: kept.from_host,
     };
     let credentials = used.credentials.iter().map(credential).collect();
-    ExecPresetDoc { name: used.name.clone(), origin: used.origin, credentials }
+    let host_state = used.host_state.iter().map(|path| path_text(path)).collect();
+    ExecPresetDoc { name: used.name.clone(), origin: used.origin, credentials, host_state }
 }
 
 fn network(in_force: &InForce, result: &ExecutionResult) -> NetworkDoc {

@@ -2,12 +2,12 @@
 
 use offshoot_policy::{Categories, FILE_HEADER, Judged, PartVerdict, Remedy, RuleInfo, Verdict};
 use offshoot_protocol::{
-    DecisionDoc, EffectCategory, JudgedDoc, PolicyFileDoc, PolicyReplayDoc, PolicyVerdictDoc,
-    RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
+    DecisionDoc, EffectCategory, JudgedDoc, PolicyDecision, PolicyFileDoc, PolicyReplayDoc,
+    PolicyVerdictDoc, RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
 };
 
 use super::time::time;
-use crate::exec::refusal::suggestion;
+use crate::exec::refusal::{is_futile, suggestion};
 use crate::exec::request::CommandLine;
 use crate::policy::{PolicyFile, Replay, Replayed};
 
@@ -33,6 +33,7 @@ pub fn policy_verdict<'a>(
     PolicyVerdictDoc {
         command: command.display(),
         runs: found.decision.runs(),
+        waits: found.decision == PolicyDecision::RequireApproval && !is_futile(found),
         verdict: verdict(found),
         files: files.map(policy_file).collect(),
     }
@@ -106,7 +107,8 @@ fn judged_text(judged: &Judged) -> String {
 fn remedy(remedy: Remedy, suggested: Option<Remedy>) -> RemedyDoc {
     let advice = suggested.map_or(remedy.advice, |suggested| suggested.advice);
     let header = remedy.rule.as_ref().map(|_| FILE_HEADER.to_owned());
-    RemedyDoc { rule: remedy.rule, exact: remedy.exact, header, advice }
+    let inexact = remedy.inexact.map(str::to_owned);
+    RemedyDoc { rule: remedy.rule, exact: remedy.exact, inexact, header, advice }
 }
 
 fn categories(categories: Categories) -> Vec<EffectCategory> {

@@ -39,6 +39,7 @@ pub fn taken(report: &GcReport) -> Vec<TakenDoc> {
             GarbageKind::Layers => report.layers,
             GarbageKind::Packs => report.packs,
             GarbageKind::Outputs => report.outputs,
+            GarbageKind::Sessions => report.sessions,
             GarbageKind::Caches => report.caches,
             GarbageKind::Leftovers => report.leftovers,
         };

@@ -33,7 +33,8 @@ pub fn listed_workspace(found: &WorkspaceOverview, all: &[WorkspaceRecord]) -> L
     ListedWorkspaceDoc {
         workspace: workspace(&found.workspace, all),
         changed_paths: found.changed,
-        listed_changes: found.listed,
+        listed_changes: found.listed.committed,
+        held_changes: found.listed.held,
         last_used: time(found.used_ms),
         last_command: found.last_command.clone(),
         running: found.running,

@@ -10,10 +10,19 @@ use offshoot_tree::{Tree, VaultPath};
 use offshoot_vault::{Binding, Vault, WorkspaceRecord};
 
 use crate::change::{is_telling_metadata, without_frames};
-use crate::commit::{PreviewService, Selection, SelectionStates, held_back};
+use crate::commit::{Held, PreviewService, Selection, SelectionStates, held_back, is_told};
 use crate::error::Result;
 use crate::git::TrackedPaths;
 use crate::noise::{Folded, FoldedKind, Noise, Sorted};
+
+/// How many changes of a workspace a status lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListedChanges {
+    /// Those that are committed, where what is folded is one.
+    pub committed: u64,
+    /// Those that a commit holds back, but for what ignore files leave out.
+    pub held: u64,
+}
 
 /// Counts what statuses list.
 pub(super) struct Lister<'v> {
@@ -36,13 +45,13 @@ impl<'v> Lister<'v> {
     }
 
     /// How many changes of a workspace are committed, where what is folded is one: all that are not held back, and that the main line does not
-    /// have itself.
-    pub(super) fn listed(&self, workspace: &WorkspaceRecord) -> Result<u64> {
+    /// have itself; and how many are held back.
+    pub(super) fn listed(&self, workspace: &WorkspaceRecord) -> Result<ListedChanges> {
         let (vault, objects) = (self.vault, self.vault.objects()?);
         let states = SelectionStates::of(vault, workspace, &self.merge)?;
         let SelectionStates { base, workspace: tip, main } = states;
         if tip == base {
-            return Ok(0);
+            return Ok(ListedChanges::default());
         }
         let is_tracked = |path: &VaultPath| Ok(self.tracked.has(path));
         let selection =
@@ -50,12 +59,19 @@ impl<'v> Lister<'v> {
         let selection = selection.in_folders(&self.bindings);
         let changes = diff::compare(objects, &base, &tip)?;
         let held = held_back(vault, &states, &selection, &changes)?;
+        let tree = Tree::open(objects, &main)?;
+        let mut missed = 0;
+        let counts =
+            |it: &&Held| !it.is_partial() && is_told(it) && it.reason.word().is_difference();
+        for held in held.iter().filter(counts) {
+            missed += u64::from(main == base || !has(&tree, &held.change)?);
+        }
         let held: HashSet<VaultPath> = held
             .into_iter()
             .filter(|held| !held.is_partial())
             .map(|held| held.change.path)
             .collect();
-        let tree = Tree::open(objects, &main)?;
+        let counted = |committed: u64| Ok(ListedChanges { committed, held: missed });
         let (mut brought, mut metadata) = (Vec::new(), 0);
         for change in changes.into_iter().filter(|change| !held.contains(&change.path)) {
             match change.kind() {
@@ -73,9 +89,9 @@ impl<'v> Lister<'v> {
             let service = PreviewService::new(vault, self.merge, self.diff);
             let preview = service.preview(workspace, &selection, false)?;
             let coming = noise.sort(without_frames(&preview.summary.changes), |change| change)?;
-            return Ok((coming.single.len() + coming.folded.len()) as u64 + metadata);
+            return counted((coming.single.len() + coming.folded.len()) as u64 + metadata);
         }
-        Ok((single.len() + folded.len()) as u64 + metadata)
+        counted((single.len() + folded.len()) as u64 + metadata)
     }
 }
 

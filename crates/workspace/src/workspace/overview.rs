@@ -5,7 +5,7 @@ use offshoot_tree::merge::MergeOptions;
 use offshoot_vault::WorkspaceRecord;
 
 use super::WorkspaceService;
-use super::listed::Lister;
+use super::listed::{ListedChanges, Lister};
 use crate::change::ChangeSummaryService;
 use crate::error::Result;
 use crate::git::TrackedPaths;
@@ -17,8 +17,8 @@ pub struct WorkspaceOverview {
     pub workspace: WorkspaceRecord,
     /// How many paths differ from its base.
     pub changed: u64,
-    /// How many changes a status lists, where what is folded is one.
-    pub listed: u64,
+    /// How many changes a status lists.
+    pub listed: ListedChanges,
     /// When something was last done with it, in milliseconds since 1970.
     pub used_ms: u64,
     /// The command that ran in it last.
@@ -28,14 +28,14 @@ pub struct WorkspaceOverview {
 }
 
 impl WorkspaceService<'_> {
-    /// How many changes of a workspace a status lists, where what is folded is one.
+    /// How many changes of a workspace a status lists.
     pub fn listed_changes(
         &self,
         workspace: &WorkspaceRecord,
         diff: DiffOptions,
         merge: MergeOptions,
         tracked: TrackedPaths,
-    ) -> Result<u64> {
+    ) -> Result<ListedChanges> {
         Lister::new(self.vault, diff, merge, tracked)?.listed(workspace)
     }
 

@@ -277,4 +277,8 @@ fn what_has_no_walls_is_told_which_rule_would_allow_it() {
     );
     check_in(&[user(&rule)], "ls src", &open, AllowWithCheckpoint);
     check_in(&[user(&rule)], "ls", &open, RequireApproval);
+    // A rule about a file would not say which command it is about.
+    let remedy = decide_in(&[], "ls src > a", &open).remedy().unwrap();
+    assert_eq!(remedy.rule, None, "{remedy:?}");
+    assert!(remedy.advice.contains("a redirection of a command without walls"), "{remedy:?}");
 }

@@ -304,7 +304,7 @@ fn the_end_of_the_time_is_a_denial() {
     "#;
     let options =
         PolicyOptions { layers: vec![users(text)], rego_timeout: Duration::from_millis(50) };
-    let policy = Policy::with_judging(&options, toy::JUDGING).unwrap();
+    let policy = Policy::with_judging(&options, toy::judge).unwrap();
     let started = Instant::now();
     let verdict = policy.decide_judged(toy::judge("ls", &context()), &context());
     assert_eq!(verdict.decision, Deny);
@@ -323,7 +323,7 @@ fn a_step_without_an_end_is_a_denial() {
     let text = format!("n0 := 12345678901234567890\n{squares}decision := \"allow\" if n59 > 0");
     let options =
         PolicyOptions { layers: vec![users(&text)], rego_timeout: Duration::from_millis(20) };
-    let policy = Policy::with_judging(&options, toy::JUDGING).unwrap();
+    let policy = Policy::with_judging(&options, toy::judge).unwrap();
     let verdict = policy.decide_judged(toy::judge("ls", &context()), &context());
     assert_eq!(verdict.decision, Deny);
 }

@@ -21,15 +21,6 @@ fn what_runs_needs_no_remedy() {
 }
 
 #[test]
-fn no_remedy_is_looked_for_unless_asked() {
-    let words: fn(&[ShellWord], &Context) -> Vec<Judged> = |_, _| panic!("nobody asked");
-    let judging = Judging { words, ..toy::JUDGING };
-    let policy = Policy::with_judging(&PolicyOptions::default(), judging).expect("no rules");
-    let verdict = policy.decide_judged(toy::judge("docker run x", &context()), &context());
-    assert_eq!(verdict.decision, PolicyDecision::RequireApproval);
-}
-
-#[test]
 fn a_remedy_lets_it_run() {
     for text in [
         "docker run -it x",
@@ -53,28 +44,44 @@ fn a_remedy_lets_it_run() {
 fn a_remedy_is_as_small_as_it_can_be() {
     assert_eq!(
         rule_for("docker run -it x", &context()),
-        "[[rule]]\nname = \"allow-docker-run\"\ndecision = \"allow_with_checkpoint\"\nprefix = [\"docker\", \"run\"]\n"
+        "[[rule]]\nname = \"allow-docker-run-it-x\"\ndecision = \"allow_with_checkpoint\"\n\
+         prefix = [\"docker\", \"run\", \"-it\", \"x\"]\nexact = true\n"
     );
     assert_eq!(
         rule_for("cat ~/.ssh/id_rsa", &context()),
         "[[rule]]\nname = \"allow-cat-ssh-id-rsa\"\ndecision = \"allow_with_checkpoint\"\n\
          prefix = [\"cat\", \"~/.ssh/id_rsa\"]\nexact = true\n"
     );
-    assert!(rule_for("sudo rm a b", &context()).contains("prefix = [\"sudo\", \"rm\"]\n"));
+    let sudo = rule_for("sudo rm a b", &context());
+    assert!(sudo.contains("prefix = [\"sudo\", \"rm\", \"a\", \"b\"]\nexact = true\n"), "{sudo}");
+    let docker = [user(&rule_for("docker run x", &context()))];
+    for other in ["docker run y", "docker run x y", "docker run", "sudo docker run x"] {
+        check(&docker, other, PolicyDecision::RequireApproval);
+    }
     let redirection = rule_for("ls > /etc/x[1]", &context());
     let layers = [user(&redirection)];
     check(&layers, "ls > /etc/x[1]", PolicyDecision::AllowWithCheckpoint);
     check(&layers, "ls > /etc/x1", PolicyDecision::RequireApproval);
 }
 
+/// What is no UTF-8 would be read as U+FFFD, and so would other words.
+#[test]
+fn a_word_that_is_not_utf8_has_no_rule() {
+    let script = crate::parse_argv(&[&b"docker"[..], b"run", b"x\xff"]);
+    let policy = Policy::new(&PolicyOptions::default()).unwrap();
+    let remedy = policy.decide(&script, &context()).remedy().unwrap();
+    assert_eq!((remedy.rule, remedy.exact), (None, None));
+    assert!(remedy.advice.contains("not UTF-8"), "{}", remedy.advice);
+}
+
 #[test]
 fn a_name_that_is_taken_is_not_taken_again() {
     let other = user(
-        "[[rule]]\nname = \"allow-docker-run\"\ndecision = \"allow\"\nprefix = [\"docker\", \"run\", \"y\"]\n",
+        "[[rule]]\nname = \"allow-docker-run-x\"\ndecision = \"allow\"\nprefix = [\"docker\", \"run\", \"y\"]\n",
     );
     let verdict = decide(std::slice::from_ref(&other), "docker run x");
     let rule = verdict.remedy().and_then(|remedy| remedy.rule).unwrap_or_default();
-    assert!(rule.contains("name = \"allow-docker-run-2\""), "{rule}");
+    assert!(rule.contains("name = \"allow-docker-run-x-2\""), "{rule}");
     check(&[other, user(&rule)], "docker run x", PolicyDecision::AllowWithCheckpoint);
 }
 

@@ -5,13 +5,9 @@ use offshoot_vocabulary::{CommandPart, EffectCategory, PathAccess};
 use crate::category::Categories;
 use crate::context::Context;
 use crate::judged::{Judged, Reason, TouchedPath};
-use crate::policy::Judging;
 use crate::script::{ShellWord, WordPiece};
 
 use EffectCategory::{Destructive, HostEscapeRisk, Interactive, Mutating, Networked};
-
-pub(super) const JUDGING: Judging =
-    Judging { text: judge, words: |words, context| vec![program(words, &[], context)] };
 
 /// Judges commands that are separated by `;`, with `>` before a file as the last word but one, and `$` for what is unknown.
 pub(super) fn judge(text: &str, context: &Context) -> Vec<Judged> {

@@ -139,6 +139,17 @@ impl Side {
         }
     }
 
+    /// Removes what is in the way of a directory, in an agent's home.
+    pub(super) fn make_way(&self, path: &HomePath) {
+        let is_directory = self.open(path, false).is_ok_and(|Opened { directory, name }| {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+            disk::open_below(directory.as_fd(), name.as_bytes(), flags).is_ok()
+        });
+        if !is_directory {
+            self.clear(path);
+        }
+    }
+
     /// Holds a lock as the agent takes it: a directory that is made. One that stays for too long was left behind.
     fn lock(&self, path: &HomePath) -> Option<HeldLock> {
         let Opened { directory, name } = self.open(path, false).ok()?;

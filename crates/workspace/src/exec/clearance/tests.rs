@@ -41,6 +41,7 @@ fn request() -> ExecutionRequest {
         keep: false,
         wait_approval: ApprovalWait::Forever,
         actor: Actor::user("tester"),
+        call: None,
         cancel: None,
     }
 }

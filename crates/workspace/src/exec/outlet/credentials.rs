@@ -138,7 +138,7 @@ fn failed(rule: &CredentialRule, problem: &str) -> ServiceError {
 }
 
 /// Whether a text holds a secret. Short ones are in many texts by chance.
-fn contains(text: &[u8], secret: &[u8]) -> bool {
+pub(in super::super) fn contains(text: &[u8], secret: &[u8]) -> bool {
     secret.len() >= SHORTEST && text.windows(secret.len()).any(|window| window == secret)
 }
 

@@ -34,7 +34,7 @@ impl Finder<'_> {
     /// What a name in a directory stands for.
     fn fitting(&mut self, directory: &Path, name: &str) -> Vec<PathBuf> {
         let Some(start) = name.strip_suffix('*') else { return vec![directory.join(name)] };
-        let names = self.listing(directory).iter();
+        let names = self.listing(directory).into_iter().flatten();
         let fits = names.filter(|found| found.as_encoded_bytes().starts_with(start.as_bytes()));
         fits.map(|found| directory.join(found)).collect()
     }

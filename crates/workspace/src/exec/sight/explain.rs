@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_profile::OmittedLines;
 use offshoot_protocol::Visibility;
+use offshoot_scrub::OmittedLines;
 
 use super::{Seen, Sight, Source};
 
