@@ -7,21 +7,22 @@ use crate::offshoot::Offshoot;
 use crate::settings::{self, ProjectRule, Whose};
 
 impl Offshoot {
-    /// Refuses an agent that would set in the user's file what holds more than how things look: what a project may not set freely either.
+    /// Refuses an agent that would set in the user's file what holds more than how things look: what a project may not set freely either. Refuses
+    /// the name of a preset that there is not, too, whoever sets it.
     ///
     /// ```
     /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
     /// use offshoot_engine::settings::Whose;
     ///
-    /// offshoot.may_set(Whose::User, "approvals.fallback")?;
+    /// offshoot.may_set(Whose::User, "approvals.fallback", Some("deny"))?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn may_set(&self, whose: Whose, key: &str) -> Result<()> {
+    pub fn may_set(&self, whose: Whose, key: &str, value: Option<&str>) -> Result<()> {
         if whose == Whose::User && settings::project_rule(key) != ProjectRule::Free {
             self.actor().require_person("change this setting of the user")?;
         }
-        Ok(())
+        value.map_or(Ok(()), |value| self.check_setting(key, value))
     }
 }
 

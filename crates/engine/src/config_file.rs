@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use offshoot_host::read_regular;
+use offshoot_store::file_lock::{self, LockKind, LockedFile};
 
 /// More than any settings; agents keep much more than settings in theirs.
 const LARGEST: u64 = 64 << 20;
@@ -63,6 +64,42 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
         drop(fs::remove_file(&staged));
     }
     placed
+}
+
+/// Keeps others who lock the same file out until it is dropped: for who reads a file, and replaces it by what that says. The lock is on a file
+/// beside it, which stays.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// use offshoot_engine::config_file;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("settings.json");
+/// let alone = config_file::lock(&path)?;
+/// config_file::replace(&path, "{}\n")?;
+/// drop(alone);
+/// # Ok(())
+/// # }
+/// ```
+pub fn lock(path: &Path) -> io::Result<ConfigLock> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    let file = file_lock::open(&path.with_extension("lock"))?;
+    file_lock::lock(&file, LockKind::Alone)?;
+    Ok(ConfigLock { _held: LockedFile::new(file) })
+}
+
+/// A file that is locked until this is dropped.
+///
+/// ```
+/// # fn example(alone: offshoot_engine::config_file::ConfigLock) {
+/// drop(alone);
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct ConfigLock {
+    _held: LockedFile,
 }
 
 /// Writes the new file. What the old one keeps from others is never readable for them.

@@ -36,7 +36,7 @@ pub struct Conversation {
 /// ```
 /// use offshoot_engine::conversation::Permission;
 ///
-/// let asked = Permission { title: "make".to_owned(), command: None, decision: "allow_once".to_owned(), by: "editor".to_owned(), reason: None };
+/// let asked = Permission { title: "make".to_owned(), command: None, decision: "allow_once".to_owned(), by: "editor".to_owned(), reason: None, approval: None };
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
@@ -46,10 +46,12 @@ pub struct Permission {
     pub command: Option<String>,
     /// What became of it.
     pub decision: String,
-    /// Who decided: `policy`, or `editor` for the person there.
+    /// Who decided: `policy`, `editor` for the person there, or `approvals` for one who did elsewhere.
     pub by: String,
     /// Why.
     pub reason: Option<String>,
+    /// The approval that was decided about, where the command was tried.
+    pub approval: Option<Id>,
 }
 
 impl Project {
@@ -110,6 +112,9 @@ impl Project {
             tx.detail("by", &asked.by);
             if let Some(reason) = &asked.reason {
                 tx.detail("reason", reason);
+            }
+            if let Some(approval) = &asked.approval {
+                tx.detail("approval", approval.to_string());
             }
             Ok(())
         })?;

@@ -3,6 +3,7 @@
 mod command;
 mod git;
 mod service;
+mod session;
 mod stored;
 mod vault;
 

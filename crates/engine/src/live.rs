@@ -1,13 +1,16 @@
 //! The workspace of a command that runs: its files as the command sees them, and what it has changed so far.
 
+mod overlap;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_store::Id;
 use offshoot_tree::{Body, Entry, Objects};
-use offshoot_vault::{Vault, WorkspaceRecord};
+use offshoot_vault::{Approval, Vault, WorkspaceRecord};
 use offshoot_workspace::{LiveService, OverlapService, sorted};
 pub use offshoot_workspace::{Overlap, OverlapSide, WorkSoFar};
+pub use overlap::{overlap_groups, overlap_notices, overlap_places, overlap_way_out};
 
 use crate::change::{Change, ChangeKind};
 use crate::error::Result;
@@ -15,7 +18,7 @@ use crate::offshoot::Offshoot;
 use crate::project::Project;
 use crate::workspace::Workspace;
 
-/// A path that a running command has changed, with its text where it has one.
+/// A path that a command has changed which is not recorded yet, or which waits for an approval, with its text where it has one.
 ///
 /// ```
 /// use offshoot_engine::change::ChangeKind;
@@ -97,6 +100,45 @@ impl Project {
         let mut noise = noise.reading(&preview.objects);
         let single = sorted(&preview.changes, Some(&mut noise))?.single;
         let objects = preview.objects.as_ref();
+        Ok(single.into_iter().map(|change| with_text(objects, change, longest)).collect())
+    }
+
+    /// What a command that waits for an approval changed when it was tried, in the same way; nothing where it was not tried.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for approval in project.pending()? {
+    ///     println!("{}: {} files", approval.command, project.tried_changes(&approval, 64 << 10)?.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tried_changes(&self, approval: &Approval, longest: u64) -> Result<Vec<LiveChange>> {
+        let (Some(base), Some(trial)) = (approval.base, approval.trial) else {
+            return Ok(Vec::new());
+        };
+        self.changes_between(&base, &trial, longest)
+    }
+
+    /// What changed from one snapshot to another, in the same way.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// for approval in project.pending()? {
+    ///     if let (Some(base), Some(trial)) = (approval.base, approval.trial) {
+    ///         println!("{} files", project.changes_between(&base, &trial, 64 << 10)?.len());
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn changes_between(&self, base: &Id, after: &Id, longest: u64) -> Result<Vec<LiveChange>> {
+        let vault = self.vault();
+        let (base, trial) = (vault.snapshot(base)?.root, vault.snapshot(after)?.root);
+        let changes = self.engine().changes(vault).between(&base, &trial, false)?.changes;
+        let mut noise = self.engine().folding(vault, &[base])?;
+        let single = sorted(&changes, Some(&mut noise))?.single;
+        let objects = vault.objects()?;
         Ok(single.into_iter().map(|change| with_text(objects, change, longest)).collect())
     }
 }

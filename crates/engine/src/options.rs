@@ -240,12 +240,17 @@ impl Options {
         Ok(Registry::new(self.registry_directory()?, vaults))
     }
 
+    /// The agent that started this process, whoever acts in it.
+    pub(crate) fn calling_agent(&self) -> Option<String> {
+        self.variable("OFFSHOOT_AGENT").map(|value| value.to_string_lossy().into_owned())
+    }
+
     /// Who acts: the user, and the agent that said it acts for them.
     pub(crate) fn actor(&self) -> Actor {
         let text = |name| self.variable(name).map(|value| value.to_string_lossy().into_owned());
         self.actor.clone().unwrap_or_else(|| Actor {
             user: text("USER").or_else(|| text("LOGNAME")).unwrap_or_else(own_account),
-            agent: text("OFFSHOOT_AGENT"),
+            agent: self.calling_agent(),
             session: text("OFFSHOOT_SESSION"),
         })
     }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 pub use offshoot_policy::{Context, FILE_HEADER, Policy, Verdict};
 pub use offshoot_protocol::{EffectCategory, PolicyDecision, PolicyLayer};
+use offshoot_workspace::{ExecutionWorkspace, seen_variables};
 pub use offshoot_workspace::{
     PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, judge, suggestion,
 };
 
+use crate::exec::Command;
 use crate::offshoot::Offshoot;
 use crate::settings;
 
@@ -36,6 +38,27 @@ impl Offshoot {
             required: true,
         }));
         self.policy_of(files)
+    }
+
+    /// The variables of a command that policy looks at, for a question about it where nothing is run: the same as for its request.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) {
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let make = Command::new(["make"]).variable("CC=clang");
+    /// let seen = offshoot.seen_variables(make, "/srv/project".as_ref(), &[]);
+    /// assert!(seen.contains(&("CC".to_owned(), "clang".to_owned())));
+    /// # }
+    /// ```
+    pub fn seen_variables(
+        &self,
+        command: Command,
+        workspace: &Path,
+        folders: &[PathBuf],
+    ) -> Vec<(String, String)> {
+        let nowhere = ExecutionWorkspace::Fork { from: None, lifetime: None };
+        seen_variables(&self.request(command, nowhere, None, None), workspace, folders)
     }
 
     /// The files of the user, of the project that the current folder is in, and of the one that a vault's folder is in.

@@ -5,16 +5,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_host::read_regular;
+use offshoot_protocol::Network;
 pub use offshoot_protocol::{CredentialFormat, CredentialMode, HomeKeep, PresetOrigin};
 pub use offshoot_workspace::{
-    AgentRules, HomePath, HomeRow, LostArgument, Preset, PresetArguments, PresetHosts, PresetLogin,
-    PresetVariables, Presets,
+    AgentRules, HomePath, HomeRow, LostArgument, Preset, PresetAcp, PresetArguments, PresetHosts,
+    PresetKey, PresetLogin, PresetVariables, Presets,
 };
-use offshoot_workspace::{CommandLine, Viewer, check_hosts};
+use offshoot_workspace::{CommandLine, Viewer, check_preset, host_of};
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
-use crate::settings;
+use crate::sandbox::Rules;
+use crate::settings::{self, AgentSettings};
 
 /// The directory of the user's presets, beside the configuration.
 const USER_DIRECTORY: &str = "presets";
@@ -50,7 +52,56 @@ pub struct PresetFit<'a> {
     pub trusted: bool,
 }
 
+/// What an agent is let reach by its preset.
+///
+/// ```
+/// use offshoot_engine::preset::PresetReach;
+///
+/// # fn example(reach: PresetReach) {
+/// if let PresetReach::Hosts(hosts) = reach {
+///     println!("{}", hosts.join(","));
+/// }
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PresetReach {
+    /// These hosts, by the proxy, beside those that were asked for.
+    Hosts(Vec<String>),
+    /// What was asked for: somebody said otherwise, it has all of the network, or the preset names no host.
+    AsAsked,
+    /// None of its hosts: the profile does not let it.
+    Barred,
+}
+
 impl PresetFit<'_> {
+    /// What the agent is let reach, where somebody asked for this network or for none in particular.
+    ///
+    /// ```
+    /// # fn example(fit: offshoot_engine::preset::PresetFit<'_>, offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let rules = offshoot.rules(None, &[])?;
+    /// println!("{:?}", fit.reach(&rules, None, None, (&offshoot.viewer(), &[]))?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reach(
+        &self,
+        rules: &Rules,
+        sandbox: Option<&str>,
+        asked: Option<Network>,
+        (caller, given): (&Viewer, &[OsString]),
+    ) -> Result<PresetReach> {
+        let usual = rules.profiles.profile(sandbox)?.network;
+        let hosts = self.hosts(caller, given);
+        let is_settled = asked.is_some_and(|network| network != Network::Proxy);
+        if hosts.is_empty() || is_settled || usual == Network::Host {
+            return Ok(PresetReach::AsAsked);
+        }
+        Ok(match rules.profiles.may_reach(sandbox, Network::Proxy, &hosts) {
+            true => PresetReach::Hosts(hosts),
+            false => PresetReach::Barred,
+        })
+    }
+
     /// The command with the arguments of the preset before its own, but for those that it has.
     ///
     /// ```
@@ -180,14 +231,6 @@ impl PresetFit<'_> {
     }
 }
 
-/// The host in an address, with its port where it has one: as a rule of the proxy takes it.
-fn host_of(address: &str) -> Option<String> {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next()?;
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    (!host.is_empty() && check_hosts(host).is_ok()).then(|| host.to_owned())
-}
-
 impl Offshoot {
     /// The presets that there are: those that everybody has, and the user's own.
     ///
@@ -209,7 +252,8 @@ impl Offshoot {
             });
             Some((name, path.display().to_string(), text))
         };
-        Presets::load(entries.flatten().filter_map(|entry| file(entry.path())).collect())
+        let files = entries.flatten().filter_map(|entry| file(entry.path())).collect();
+        Presets::load(files, check_preset)
     }
 
     /// Where the user's own presets belong; none where the user has no folder for settings.
@@ -239,6 +283,34 @@ impl Offshoot {
     /// # }
     /// ```
     pub fn preset_for(&self, line: &CommandLine, asked: Option<&str>) -> Result<Option<Preset>> {
+        self.preset_by(line, asked, Presets::recognise)
+    }
+
+    /// The same for an agent that speaks to an editor, which may be an adapter.
+    ///
+    /// ```
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// use offshoot_engine::exec::CommandLine;
+    ///
+    /// let line = CommandLine::Argv(vec!["claude-agent-acp".into()]);
+    /// println!("{:?}", offshoot.preset_for_acp(&line, None)?.map(|preset| preset.name));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn preset_for_acp(
+        &self,
+        line: &CommandLine,
+        asked: Option<&str>,
+    ) -> Result<Option<Preset>> {
+        self.preset_by(line, asked, Presets::recognise_acp)
+    }
+
+    fn preset_by(
+        &self,
+        line: &CommandLine,
+        asked: Option<&str>,
+        recognise: impl Fn(&Presets, &[&[u8]]) -> Option<String>,
+    ) -> Result<Option<Preset>> {
         let is_agent = self.actor().agent.is_some();
         let name = match (asked, line) {
             (Some(NONE), _) => None,
@@ -249,18 +321,40 @@ impl Offshoot {
             (Some(name), _) => Some(name.to_owned()),
             (None, CommandLine::Argv(words)) if !is_agent => {
                 let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-                self.presets().recognise(&words)
+                recognise(&self.presets(), &words)
             }
             _ => None,
         };
         let Some(name) = name else { return Ok(None) };
-        let preset = self.presets().get(&name).map_err(Error::usage)?;
-        for host in preset.allowed() {
-            check_hosts(host)
-                .map_err(|problem| Error::usage(format!("{}: [hosts]: {problem}", preset.file)))?;
-        }
+        let presets = self.presets();
+        let preset = self.viewer().moved(presets.get(&name).map_err(Error::usage)?).0;
+        self.check_agent_lists(&presets)?;
         Ok(Some(preset))
     }
+
+    /// Whether the settings name presets that there are: a name that is misspelled would give an agent what it is not to have.
+    fn check_agent_lists(&self, presets: &Presets) -> Result<()> {
+        let lists = self.config().agents.lists();
+        lists.into_iter().try_for_each(|(key, list)| check_agent_list(presets, key, list))
+    }
+
+    /// Fails where a setting names presets that there are not.
+    pub(crate) fn check_setting(&self, key: &str, value: &str) -> Result<()> {
+        match self.config().agents.lists().iter().any(|(list, _)| *list == key) {
+            true => check_agent_list(&self.presets(), key, value),
+            false => Ok(()),
+        }
+    }
+}
+
+fn check_agent_list(presets: &Presets, key: &str, list: &str) -> Result<()> {
+    for name in AgentSettings::presets(list) {
+        if presets.find(&name).is_none() {
+            let problem = presets.get(&name).err().unwrap_or_default();
+            return Err(Error::usage(format!("{key}: {problem}")));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

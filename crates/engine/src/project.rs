@@ -182,6 +182,22 @@ impl Project {
         self.fork_from(name, "head")
     }
 
+    /// Forks a workspace from what is in the folder now, under a friendly name.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// println!("{}", project.fork_anew()?.name()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fork_anew(&self) -> Result<Workspace> {
+        self.refresh()?;
+        let from = Resolver::new(self.vault()).point("head", None)?;
+        let service = self.engine().workspaces(self.vault());
+        let made = service.create(&NewWorkspace { name: None, from: &from, lifetime: None })?;
+        Ok(Workspace::new(self.clone(), made.id))
+    }
+
     /// Forks a workspace under a name from a REF: `head`, another workspace, a checkpoint, a snapshot.
     ///
     /// ```

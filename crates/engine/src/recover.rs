@@ -42,7 +42,29 @@ impl Offshoot {
                 let text = Hint::from(told.message).and(told.hint.unwrap_or_default());
                 self.tell(Topic::LogCutShort, text);
             }
-            None => self.settle_left(vault),
+            None => {
+                self.settle_shared(vault);
+                self.settle_left(vault);
+            }
+        }
+    }
+
+    /// Gives directories of the user's home their modes again that an agent shared whose command was cut short.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let (engine, vault) = (project.engine(), project.vault());
+    /// engine.settle_shared(vault);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn settle_shared(&self, vault: &Vault) {
+        let told = offshoot_workspace::settle_shared(vault);
+        let told = told.unwrap_or_else(|error| {
+            vec![format!("modes of shared directories may not be as they were: {error}")]
+        });
+        for text in told {
+            self.tell(Topic::Leftover, text);
         }
     }
 

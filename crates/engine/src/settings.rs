@@ -5,6 +5,7 @@
 //! reported where it stands even if a later place overrides it. Nothing here reads the process environment;
 //! `docs/configuration.md` is the user's description, and a test holds it to the code.
 
+mod agents;
 mod duration;
 mod edit;
 mod error;
@@ -12,8 +13,10 @@ mod file;
 mod keys;
 mod layer;
 mod load;
+mod money;
 mod narrow;
 mod origin;
+mod own_agent;
 mod show;
 mod size;
 mod sources;
@@ -24,16 +27,19 @@ use std::time::Duration;
 use offshoot_protocol::{ApprovalFallback, DriverChoice, Network};
 use serde::{Deserialize, Serialize};
 
+pub use agents::AgentSettings;
 pub use duration::{format as format_duration, parse as parse_duration};
 pub use edit::{SettingEdit, Whose, edit};
 pub use error::{ConfigError, SettingPlace};
 pub use keys::names as key_names;
 pub(crate) use load::load_own;
 pub use load::{Loaded, Setting, load, load_without_project};
+pub use money::{format as format_money, parse as parse_money};
 pub use narrow::IgnoredSetting;
 pub(crate) use narrow::project_rule;
 pub use offshoot_protocol::{AbandonedWork, CommitTimes, CredentialMode, ProjectRule, When};
 pub use origin::SettingOrigin;
+pub use own_agent::OwnAgentSettings;
 pub use show::{render_human, shown_value};
 pub use size::parse as parse_size;
 pub use sources::{Sources, user_directory};
@@ -60,6 +66,8 @@ pub struct Config {
     pub cache: CacheSettings,
     /// Coding agents that run by a preset.
     pub agents: AgentSettings,
+    /// The agent of Offshoot itself.
+    pub agent: OwnAgentSettings,
     /// How it is decided whether commands run.
     pub policy: PolicySettings,
     /// What becomes of commands that a person decides about.
@@ -210,22 +218,6 @@ impl CacheSettings {
     pub fn skipped(&self) -> Vec<String> {
         value::names(&self.skip).map(str::to_owned).collect()
     }
-}
-
-/// Section `agents`.
-///
-/// ```
-/// use offshoot_engine::settings::{Config, CredentialMode};
-///
-/// assert_eq!(Config::default().agents.credentials, CredentialMode::Sync);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AgentSettings {
-    /// What becomes of their logins.
-    pub credentials: CredentialMode,
-    /// How many bytes the caches of one agent may take in a vault.
-    pub max_cache: u64,
 }
 
 /// Section `policy`.
@@ -435,12 +427,6 @@ impl Default for ExecSettings {
 impl Default for CacheSettings {
     fn default() -> Self {
         Self { enabled: true, skip: String::new(), max_size: 10 << 30 }
-    }
-}
-
-impl Default for AgentSettings {
-    fn default() -> Self {
-        Self { credentials: CredentialMode::Sync, max_cache: 2 << 30 }
     }
 }
 

@@ -10,6 +10,9 @@ pub use offshoot_text::characters::is_invisible;
 pub use offshoot_tree::display_bytes;
 pub use terminal::{Passes, TerminalText};
 
+/// More spaces in a row are counted where a command is shown.
+const MOST_SPACES: usize = 8;
+
 /// Text with characters that a terminal obeys made visible; tabs stay.
 ///
 /// ```
@@ -49,6 +52,114 @@ fn shown(c: char) -> Option<String> {
 /// ```
 pub fn line(text: &str) -> String {
     harmless(text.as_bytes()).replace('\t', "^I")
+}
+
+/// A command that somebody decides about, on one line and harmless. Much space in it is counted, since what stands behind it would be overlooked,
+/// line ends are shown, since a command may end there, and so is what nobody sees.
+///
+/// ```
+/// use offshoot_engine::text::command;
+///
+/// assert_eq!(command("make  all"), "make  all");
+/// assert_eq!(command(&format!("ls{}; rm -r .", " ".repeat(300))), "ls [300 spaces] ; rm -r .");
+/// assert_eq!(command(&format!("ls #{}\nrm -r .", " ".repeat(300))), "ls # [300 spaces] ^Jrm -r .");
+/// assert_eq!(command("rm a\u{200b}b"), "rm a<200b>b");
+/// ```
+pub fn command(text: &str) -> String {
+    let is_space = |c: char| c.is_whitespace() && !is_line_end(c);
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let like = |c: char| is_space(c) == is_space(first) && is_line_end(c) == is_line_end(first);
+        let end = rest.find(|c: char| !like(c)).unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(end);
+        let count = part.chars().count();
+        if count > MOST_SPACES && is_space(first) {
+            shown.push_str(&format!(" [{count} spaces] "));
+        } else if count > MOST_SPACES && is_line_end(first) {
+            shown.push_str(&format!(" [{count} line ends] "));
+        } else {
+            shown.push_str(&visible(&line(part)));
+        }
+        rest = behind;
+    }
+    shown
+}
+
+/// Text with the characters that nobody sees as their numbers.
+///
+/// ```
+/// use offshoot_engine::text::visible;
+///
+/// assert_eq!(visible("a\u{200b}b"), "a<200b>b");
+/// ```
+pub fn visible(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        match is_unseen(c) {
+            true => out.push_str(&format!("<{:02x}>", c as u32)),
+            false => out.push(c),
+        }
+        out
+    })
+}
+
+/// Whether a shell or a person may take a line to end here.
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// The blank of Braille has a shape, of no dots.
+fn is_unseen(c: char) -> bool {
+    is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{2800}')
+}
+
+/// What a program printed, as a text that no terminal obeys: of characters that are none to read, line ends and tabs stay.
+///
+/// ```
+/// use offshoot_engine::text::plain;
+///
+/// assert_eq!(plain(b"a\tb\r\n\x1b[31mc\x07\xff"), "a\tb\n[31mc\u{fffd}");
+/// ```
+pub fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let stays = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');
+    text.chars().filter(stays).collect()
+}
+
+/// The first bytes of a text, cut between letters, and how many more there are.
+///
+/// ```
+/// use offshoot_engine::text::head;
+///
+/// assert_eq!(head("abc", 3), "abc");
+/// assert_eq!(head("äöü", 3), "ä\n[4 more bytes]");
+/// ```
+pub fn head(text: &str, most: usize) -> String {
+    match text.len() <= most {
+        true => text.to_owned(),
+        false => {
+            let end = text.floor_char_boundary(most);
+            format!("{}\n[{} more bytes]", &text[..end], text.len() - end)
+        }
+    }
+}
+
+/// The last bytes of a text, cut between letters, and how many there are before.
+///
+/// ```
+/// use offshoot_engine::text::tail;
+///
+/// assert_eq!(tail("abc", 3), "abc");
+/// assert_eq!(tail("äöü", 3), "[4 bytes before]\nü");
+/// ```
+pub fn tail(text: &str, most: usize) -> String {
+    match text.len() <= most {
+        true => text.to_owned(),
+        false => {
+            let start = text.ceil_char_boundary(text.len() - most);
+            format!("[{start} bytes before]\n{}", &text[start..])
+        }
+    }
 }
 
 /// A path of the host, quoted where it holds characters that a terminal obeys.

@@ -8,6 +8,6 @@ pub use offshoot_workspace::wire::{
     listed_workspace, log_entry, merge, merge_ways_on, missing_folders, moved, moved_workspace,
     operation, path, policy_file, policy_replay, policy_verdict, pull, pull_ways_on,
     recorded_envelope, recoverable, repositories, resolved, review_list, running, running_summary,
-    snapshot, status_all, storage, taken, time, timeline_entry, to_decide, unbound, usage, verdict,
-    version, way_on, workspace, written,
+    session_event, snapshot, status_all, storage, taken, time, timeline_entry, to_decide, unbound,
+    usage, verdict, version, way_on, workspace, written,
 };

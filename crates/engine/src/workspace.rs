@@ -7,12 +7,12 @@ use offshoot_store::Id;
 use offshoot_tree::diff::{BinaryForm, Change};
 use offshoot_tree::{Entry, RootId, VaultPath};
 pub use offshoot_vault::WorkspaceRecord;
-use offshoot_vault::{Checkpoint, Scope, Vault};
+use offshoot_vault::{CallKey, Checkpoint, Scope, Vault};
 use offshoot_workspace::{
     ChangeSummaryService, CommitEvent, CommitPreview, ExecutionWorkspace, FileService,
     MergeOutcome, MergeTarget, NewCheckpoint, Pulled, Resolver, Reversal, ServiceError, sorted,
 };
-pub use offshoot_workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService};
+pub use offshoot_workspace::{ListedChanges, NewWorkspace, WorkspaceOverview, WorkspaceService};
 
 use crate::commit::{Commit, Outcome};
 use crate::conflict::OpenConflict;
@@ -46,11 +46,13 @@ use crate::project::Project;
 pub struct Workspace {
     project: Project,
     id: Id,
+    /// The key of the next change of files.
+    call: Option<CallKey>,
 }
 
 impl Workspace {
     pub(crate) fn new(project: Project, id: Id) -> Self {
-        Self { project, id }
+        Self { project, id, call: None }
     }
 
     /// Its id, which stays when it is renamed.
@@ -204,6 +206,22 @@ impl Workspace {
         let path = VaultPath::parse(path.as_bytes())?;
         self.files().write(&record, &path, &mut &*bytes, name, true)?;
         Ok(())
+    }
+
+    /// The same workspace for one change of files that an agent calls so in a session: nothing else is ever done under that key, and
+    /// [`Project::call`](crate::Project::call) says whether it was done.
+    ///
+    /// ```
+    /// # fn example(workspace: &offshoot_engine::Workspace, session: &offshoot_engine::session::Session) -> offshoot_engine::Result<()> {
+    /// let key = session.call_key("call-18");
+    /// workspace.under_call(key.clone()).write("/notes.md", b"done\n")?;
+    /// assert!(workspace.project().call(&key)?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn under_call(&self, key: CallKey) -> Self {
+        Self { call: Some(key), ..self.clone() }
     }
 
     /// Marks its state, to come back to it.
@@ -419,8 +437,8 @@ impl Workspace {
         self.project.engine().changes(self.project.vault())
     }
 
-    fn files(&self) -> FileService<'_> {
-        self.project.engine().files(self.project.vault())
+    pub(crate) fn files(&self) -> FileService<'_> {
+        self.project.engine().files(self.project.vault()).call(self.call.clone())
     }
 }
 
@@ -444,7 +462,7 @@ impl Offshoot {
     /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
     /// let (engine, vault) = (project.engine(), project.vault());
     /// for found in engine.overview(vault)? {
-    ///     println!("{}: {} changes", found.workspace.name, found.listed);
+    ///     println!("{}: {} changes", found.workspace.name, found.listed.committed);
     /// }
     /// # Ok(())
     /// # }
@@ -454,7 +472,7 @@ impl Offshoot {
         Ok(self.workspaces(vault).overview(diff, merge, self.tracked(vault)?)?)
     }
 
-    /// How many changes of a workspace a list of them counts: those that would be committed.
+    /// How many changes of a workspace a list of them counts: those that would be committed, and those that are held back.
     ///
     /// ```
     /// # fn example(workspace: &offshoot_engine::Workspace) -> offshoot_engine::Result<()> {
@@ -464,7 +482,11 @@ impl Offshoot {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn listed_changes(&self, vault: &Vault, workspace: &WorkspaceRecord) -> Result<u64> {
+    pub fn listed_changes(
+        &self,
+        vault: &Vault,
+        workspace: &WorkspaceRecord,
+    ) -> Result<ListedChanges> {
         let (diff, merge) = (self.diff_options(), self.merge_options());
         Ok(self.workspaces(vault).listed_changes(workspace, diff, merge, self.tracked(vault)?)?)
     }

@@ -52,6 +52,9 @@ impl From<ServiceError> for Error {
                 }
                 Self::new(ExitCode::Conflict, message).hint(hint).candidates(candidates)
             }
+            ServiceError::SessionNames { workspaces, .. } => Self::new(ExitCode::Conflict, message)
+                .hint("say which with -w WORKSPACE, or give the start of its id")
+                .candidates(workspaces),
             ServiceError::OthersCheckpoint { checkpoint, owner, workspace } => {
                 let full = format!("{owner}@{checkpoint}");
                 Self::new(ExitCode::NotFound, message).hint(
@@ -234,6 +237,13 @@ impl From<ServiceError> for Error {
                     .text(" says what to approve it with")
                     .unchanged(),
             ),
+            ServiceError::DeniedSince { id, .. } => Self::new(ExitCode::Conflict, message).hint(
+                Hint::from("nothing was approved: change the rule, or drop the command with ")
+                    .then("offshoot approvals deny")
+                    .arg(id.short()),
+            ),
+            ServiceError::AskAgain => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was approved; ask for it again: run the command once more"),
             ServiceError::Unapproved { approval, .. } => {
                 let error = Self::new(ExitCode::Denied, message);
                 match approval {
@@ -264,7 +274,7 @@ impl From<ServiceError> for Error {
                 )
             }
             ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
-                .hint("the rules or the folders changed meanwhile; ask again"),
+                .hint("the rules, the workspace or the folders changed meanwhile; ask again"),
             ServiceError::DiskLimit { .. } => Self::new(ExitCode::Storage, message),
             ServiceError::Cancelled => Self::new(ExitCode::Interrupted, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message).hint(

@@ -106,8 +106,12 @@ impl From<VaultError> for Error {
             }
             VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
                 .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
-            VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)
-                .hint(Hint::from("delete the checkpoint first, or see ").then("offshoot op log")),
+            VaultError::Orphaned { kind, .. } => {
+                let first = format!("delete the {kind} first, or see ");
+                Self::new(ExitCode::Conflict, message)
+                    .hint(Hint::from(first).then("offshoot op log"))
+            }
+            VaultError::Session(error) => error.into(),
             VaultError::Unaccounted(_) => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }

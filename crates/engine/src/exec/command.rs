@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_sandbox::Terminal;
+use offshoot_vault::CallKey;
 use offshoot_workspace::{ApprovalWait, CommandLine, ExecutionTimeout, Preset, Viewer};
 
 use super::environment;
@@ -47,6 +48,7 @@ pub struct Command {
     pub(crate) session: bool,
     pub(crate) joins: bool,
     pub(crate) mark_prompt: bool,
+    pub(crate) call: Option<CallKey>,
 }
 
 /// What a command reads.
@@ -132,6 +134,7 @@ impl Command {
             session: false,
             joins: false,
             mark_prompt: false,
+            call: None,
         }
     }
 
@@ -447,6 +450,22 @@ impl Command {
     pub fn session(mut self, joins: bool) -> Self {
         self.session = true;
         self.joins = joins;
+        self
+    }
+
+    /// Says what an agent calls it in a session: nothing runs twice under one key, and
+    /// [`Project::call`](crate::Project::call) says what became of it.
+    ///
+    /// ```
+    /// # fn example(session: &offshoot_engine::session::Session) {
+    /// use offshoot_engine::exec::Command;
+    ///
+    /// let test = Command::new(["cargo", "test"]).call(session.call_key("call-17"));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn call(mut self, key: CallKey) -> Self {
+        self.call = Some(key);
         self
     }
 

@@ -19,7 +19,7 @@ pub(super) const WAITING: usize = 1 << 20;
 ///
 /// for event in exec.events() {
 ///     match event {
-///         Event::Started { workspace } => println!("running in {workspace}"),
+///         Event::Started { workspace, .. } => println!("running in {workspace}"),
 ///         Event::Output { bytes, .. } => print!("{}", String::from_utf8_lossy(&bytes)),
 ///         Event::Finished => println!("over"),
 ///         _ => {}
@@ -39,6 +39,8 @@ pub enum Event {
     Started {
         /// The workspace.
         workspace: String,
+        /// What people should know about how it runs; its outcome has them too.
+        warnings: Vec<String>,
     },
     /// It printed something.
     Output {
@@ -305,14 +307,14 @@ mod tests {
     #[test]
     fn output_that_nobody_reads_is_left_out_and_that_is_told() {
         let (queue, freed) = queue();
-        queue.push(Event::Started { workspace: "w".to_owned() });
+        queue.push(Event::Started { workspace: "w".to_owned(), warnings: Vec::new() });
         for _ in 0..3 {
             queue.push(output(WAITING / 2));
             assert_eq!(freed(), WAITING / 2, "the command goes on");
         }
         queue.end();
         let events: Vec<Event> = queue.read().collect();
-        let started = Event::Started { workspace: "w".to_owned() };
+        let started = Event::Started { workspace: "w".to_owned(), warnings: Vec::new() };
         let skipped = Event::Skipped { bytes: WAITING / 2 };
         let half = output(WAITING / 2);
         assert_eq!(events, [started, skipped, half.clone(), half, Event::Finished]);

@@ -18,6 +18,7 @@ use super::environment;
 use crate::error::Error;
 use crate::offshoot::Offshoot;
 use crate::sandbox::Rules;
+use crate::settings::AgentSettings;
 
 /// More names than this are not kept linked, however small their files are: each costs a call before every command.
 const MOST_LINKED_NAMES: u64 = 10_000;
@@ -82,6 +83,7 @@ impl Offshoot {
             wait_approval: command.wait_approval,
             keep: command.keep,
             actor: self.actor().clone(),
+            call: command.call,
             cancel,
         }
     }
@@ -138,12 +140,15 @@ impl Offshoot {
             agents: AgentRules {
                 credentials: self.config().agents.credentials,
                 max_cache: self.config().agents.max_cache,
+                inject: AgentSettings::presets(&self.config().agents.inject),
+                host_state: AgentSettings::presets(&self.config().agents.host_state),
             },
             policy: rules.policy,
             request_rules: rules.request,
             approvals: ApprovalTerms {
                 expire: self.approval_settings().expire,
                 fallback: self.approval_settings().fallback,
+                now: self.rules_now(),
             },
             explain,
         }

@@ -68,7 +68,8 @@ impl ExecutionObserver for Telling<'_> {
 
     fn started(&mut self, result: &ExecutionResult) {
         let workspace = result.workspace.as_ref().map(|(_, name)| name.clone());
-        (self.tell)(Event::Started { workspace: workspace.unwrap_or_default() });
+        let (workspace, warnings) = (workspace.unwrap_or_default(), result.warnings.clone());
+        (self.tell)(Event::Started { workspace, warnings });
     }
 
     fn sealing(&mut self) {

@@ -75,7 +75,8 @@ impl Layer {
     ) -> Result<Vec<IgnoredSetting>, ConfigError> {
         let mut ignored = Vec::new();
         for mut set in std::mem::take(&mut self.values) {
-            match narrow::narrowed(set.key, &set.place, &reader(set.key)?, set.value) {
+            let reader = reader(narrow::compared(set.key))?;
+            match narrow::narrowed(set.key, &set.place, &reader, set.value) {
                 Ok(value) => {
                     set.value = value;
                     self.values.push(set);

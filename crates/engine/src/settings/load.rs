@@ -45,7 +45,7 @@ pub struct Loaded {
 pub struct Setting {
     /// Its key, as in `diff.context`.
     pub key: &'static str,
-    /// Its value: sizes as a number of bytes, durations as text.
+    /// Its value: sizes as a number of bytes, money as millionths of a dollar, durations as text.
     pub value: Json,
     /// Who set it.
     pub origin: SettingOrigin,

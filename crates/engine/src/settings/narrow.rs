@@ -30,11 +30,13 @@ pub(super) enum Rule {
     Only(&'static str),
     /// What it names is added to what its reader names.
     Add,
+    /// One of those that its reader lists by another key.
+    Among(&'static str),
     /// Nothing: it is about what others run, and whether what commands did can be taken back.
     Never,
 }
 
-use Rule::{Add, Free, Lower, LowerLimit, Never, Off, Only, Raise};
+use Rule::{Add, Among, Free, Lower, LowerLimit, Never, Off, Only, Raise};
 
 /// Every key. What is not here is the user's alone, so that a key that somebody forgot widens nothing; a test finds it.
 const RULES: &[(&str, Rule)] = &[
@@ -66,7 +68,18 @@ const RULES: &[(&str, Rule)] = &[
     ("cache.skip", Add),
     ("cache.max_size", Lower),
     ("agents.credentials", Only("none")),
+    ("agents.inject", Never),
+    ("agents.host_state", Never),
+    ("agents.trusted", Never),
     ("agents.max_cache", Lower),
+    ("agent.model", Among("agent.models")),
+    ("agent.models", Never),
+    ("agent.failover", Never),
+    ("agent.attempts", Lower),
+    ("agent.mcp", Never),
+    ("agent.max_cost", LowerLimit),
+    ("agent.max_turns", LowerLimit),
+    ("agent.max_time", LowerLimit),
     ("policy.rego_timeout", Lower),
     ("approvals.expire", Never),
     ("approvals.fallback", Never),
@@ -142,12 +155,21 @@ impl Rule {
             Raise => "; a project may only raise it",
             Off | Only(_) => "; a project may only turn it off",
             Add => "; a project may only add to it",
+            Among(_) => "; a project may only choose from your list",
             Never => "; only you set it",
         }
     }
 }
 
-/// The value that a key gets where a project asks for one and its reader has another.
+/// The key of the reader's that a project's value is compared with.
+pub(super) fn compared(key: &'static str) -> &'static str {
+    match rule(key) {
+        Among(list) => list,
+        _ => key,
+    }
+}
+
+/// The value that a key gets where a project asks for one and its reader has another, by the key that it is compared with.
 pub(super) fn narrowed(
     key: &'static str,
     place: &SettingPlace,
@@ -164,6 +186,10 @@ pub(super) fn narrowed(
         Off => project == Json::Bool(false),
         Only(word) => project.as_str() == Some(word),
         Add => return Ok(both(reader, &project)),
+        Among(_) => {
+            let listed = reader.as_str().unwrap_or_default();
+            project.as_str().is_some_and(|one| names(listed).any(|name| name == one.trim()))
+        }
     };
     if is_narrower {
         return Ok(project);
@@ -176,6 +202,7 @@ pub(super) fn narrowed(
         Never => "only you decide that".to_owned(),
         Raise => format!("a project may only raise it, and you have {}", shown(reader)),
         Off | Only(_) => "a project may only turn it off".to_owned(),
+        Among(list) => format!("a project may only choose from your {list}"),
         _ => format!("a project may only lower it, and you have {}", shown(reader)),
     };
     Err(IgnoredSetting { place: place.clone(), key, why })
@@ -232,6 +259,13 @@ mod tests {
             ("exec.broker", false.into(), true.into(), false.into()),
             ("gc.auto", false.into(), true.into(), false.into()),
             ("workspace.ephemeral_ttl", "24h".into(), "1s".into(), "48h".into()),
+            // What its reader lists by another key.
+            ("agent.model", "a/x, b/y".into(), "a/z".into(), "b/y".into()),
+            ("agent.model", "a/x".into(), "".into(), "a/x".into()),
+            ("agent.max_cost", 1000.into(), 0.into(), 999.into()),
+            ("agent.max_turns", 10.into(), 11.into(), 9.into()),
+            ("agent.max_time", "1h".into(), "2h".into(), "1m".into()),
+            ("agent.attempts", 4.into(), 5.into(), 1.into()),
             // What a review shows is not a project's to take away.
             ("diff.max_text_bytes", 1000.into(), 0.into(), 1001.into()),
         ] {
@@ -242,7 +276,18 @@ mod tests {
         assert_eq!(asks("exec.max_memory", 0.into(), 7.into()), Some(7.into()));
         assert_eq!(asks("exec.net", "host".into(), "none".into()), Some("none".into()));
         assert_eq!(asks("cache.skip", "npm".into(), "pip".into()), Some("npm,pip".into()));
-        for key in ["ui.pager", "recover.abandoned", "gc.keep_operations", "gc.keep_age"] {
+        for key in [
+            "ui.pager",
+            "agents.inject",
+            "agents.host_state",
+            "agents.trusted",
+            "agent.models",
+            "agent.failover",
+            "agent.mcp",
+            "recover.abandoned",
+            "gc.keep_operations",
+            "gc.keep_age",
+        ] {
             assert_eq!(asks(key, 1.into(), 1.into()), None, "{key}");
         }
         assert_eq!(rule("made.up"), Never);

@@ -188,7 +188,18 @@ fn every_key_reaches_its_field() {
         .flag("cache.skip=npm")
         .flag("cache.max_size=1MiB")
         .flag("agents.credentials=none")
+        .flag("agents.inject=claude")
+        .flag("agents.host_state=codex")
+        .flag("agents.trusted=claude,codex")
         .flag("agents.max_cache=1MiB")
+        .flag("agent.model=ollama/qwen3")
+        .flag("agent.models=ollama/qwen3,anthropic/opus")
+        .flag("agent.failover=anthropic/opus")
+        .flag("agent.attempts=2")
+        .flag("agent.mcp=notes,search")
+        .flag("agent.max_cost=2.50")
+        .flag("agent.max_turns=7")
+        .flag("agent.max_time=1h")
         .flag("policy.rego_timeout=5s")
         .flag("approvals.expire=7d")
         .flag("approvals.fallback=approve")
@@ -224,7 +235,11 @@ fn every_key_reaches_its_field() {
             "max_disk": 3 << 20
         },
         "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
-        "agents": {"credentials": "none", "max_cache": 1 << 20},
+        "agents": {"credentials": "none", "inject": "claude", "host_state": "codex", "trusted": "claude,codex", "max_cache": 1 << 20},
+        "agent": {
+            "model": "ollama/qwen3", "models": "ollama/qwen3,anthropic/opus", "failover": "anthropic/opus",
+            "attempts": 2, "mcp": "notes,search", "max_cost": 2_500_000, "max_turns": 7, "max_time": "1h",
+        },
         "policy": {"rego_timeout": "5s"},
         "approvals": {
             "expire": "168h", "fallback": "approve", "approvers": "alex,sam", "notify": "true",
@@ -419,7 +434,18 @@ cache.enabled = true             # default; a project may only turn it off
 cache.skip = \"\"                  # default; a project may only add to it
 cache.max_size = \"10GiB\"         # default; a project may only lower it
 agents.credentials = \"sync\"      # default; a project may only turn it off
+agents.inject = \"\"               # default; only you set it
+agents.host_state = \"\"           # default; only you set it
+agents.trusted = \"\"              # default; only you set it
 agents.max_cache = \"2GiB\"        # default; a project may only lower it
+agent.model = \"\"                 # default; a project may only choose from your list
+agent.models = \"\"                # default; only you set it
+agent.failover = \"\"              # default; only you set it
+agent.attempts = 4               # default; a project may only lower it
+agent.mcp = \"\"                   # default; only you set it
+agent.max_cost = \"0.00\"          # default; a project may only lower it
+agent.max_turns = 100            # default; a project may only lower it
+agent.max_time = \"0s\"            # default; a project may only lower it
 policy.rego_timeout = \"100ms\"    # default; a project may only lower it
 approvals.expire = \"24h\"         # default; only you set it
 approvals.fallback = \"deny\"      # default; only you set it

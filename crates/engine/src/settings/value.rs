@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
-use super::{duration, size};
+use super::{duration, money, size};
 
 /// What a key may be set to.
 #[derive(Debug)]
@@ -26,6 +26,16 @@ pub(super) enum Kind {
     Hosts,
     /// Names of accounts of this machine, with commas between them; or none.
     Accounts,
+    /// Names of presets, with commas between them; or none.
+    Presets,
+    /// A language model, or nothing.
+    Model,
+    /// Language models, with commas between them; or none.
+    Models,
+    /// Names of servers whose tools can be called, with commas between them; or none.
+    Servers,
+    /// An amount of US dollars, at most so many millionths.
+    Money { max: u64 },
     /// A command that a shell runs on this machine.
     Command,
 }
@@ -66,6 +76,29 @@ impl Kind {
                 let plain = |c: char| c.is_alphanumeric() || "._-@".contains(c);
                 names(text).all(|name| name.chars().all(plain)).then(|| text.into())
             }
+            Self::Presets => {
+                let text = written.text()?;
+                let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+                names(text).all(|name| name.chars().all(plain)).then(|| text.into())
+            }
+            Self::Servers => {
+                let text = written.text()?;
+                let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+                names(text).all(|name| name.chars().all(plain)).then(|| text.into())
+            }
+            // Which models there are is known where they are asked.
+            Self::Model => written.text().filter(|text| is_model(text)).map(Json::from),
+            Self::Models => {
+                let text = written.text()?;
+                names(text).all(is_model).then(|| text.into())
+            }
+            Self::Money { max } => {
+                let amount = match written {
+                    Written::Integer(_) => written.integer()?.checked_mul(1_000_000)?,
+                    _ => money::parse(written.text()?)?,
+                };
+                (amount <= *max).then(|| amount.into())
+            }
             Self::Command => written.text().filter(|text| !text.contains('\0')).map(Json::from),
             Self::Integer { min, max } => {
                 let number = written.integer()?;
@@ -97,6 +130,16 @@ impl Kind {
                     .to_owned()
             }
             Self::Accounts => "names of accounts with commas between them".to_owned(),
+            Self::Presets => "names of presets with commas between them, such as \"claude,codex\"".to_owned(),
+            Self::Servers => "names of servers in mcp.toml with commas between them, such as \"notes,search\"".to_owned(),
+            Self::Model => "a model as PROVIDER/MODEL, such as \"ollama/qwen3\"".to_owned(),
+            Self::Models => {
+                "models with commas between them, such as \"openai/gpt-5,ollama/qwen3\"".to_owned()
+            }
+            Self::Money { max } => format!(
+                "an amount of dollars as text, such as \"2.50\", at most \"{}\"",
+                money::format(*max)
+            ),
             Self::Command => "a command line as text".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Size { max } => format!(
@@ -115,6 +158,7 @@ impl Kind {
     pub(super) fn to_toml(&self, checked: &Json) -> String {
         match (self, checked.as_u64()) {
             (Self::Size { .. }, Some(bytes)) => format!("\"{}\"", size::format(bytes)),
+            (Self::Money { .. }, Some(amount)) => format!("\"{}\"", money::format(amount)),
             _ => checked.to_string(),
         }
     }
@@ -123,6 +167,11 @@ impl Kind {
 /// The names in a list with commas.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+/// Whether a text can name a model: providers call theirs as they like, but in one word.
+fn is_model(text: &str) -> bool {
+    !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
 }
 
 fn choice(words: &[&str], written: &Written) -> Option<Json> {
@@ -227,6 +276,16 @@ mod tests {
             assert_eq!(bytes.check(&written), Some((1 << 20).into()));
         }
         assert_eq!(bytes.to_toml(&(1 << 20).into()), "\"1MiB\"");
+        let amount = Kind::Money { max: 5_000_000 };
+        for written in [string("2.50"), text("$2.5")] {
+            assert_eq!(amount.check(&written), Some(2_500_000.into()));
+        }
+        assert_eq!(amount.check(&Written::Integer(2)), Some(2_000_000.into()));
+        assert_eq!(amount.check(&string("5.01")), None);
+        assert_eq!(amount.to_toml(&2_500_000.into()), "\"2.50\"");
+        assert!(Kind::Models.check(&string("openai/gpt-5, ollama/qwen3:8b")).is_some());
+        assert_eq!(Kind::Models.check(&string("two words")), None);
+        assert_eq!(Kind::Model.check(&string("one,two")), None);
         let time = Kind::Duration { min_seconds: 0, max_seconds: 86_400 };
         assert_eq!(time.check(&string("90m")), Some("1h 30m".into()));
         assert_eq!(time.check(&Written::Integer(90)), None);

@@ -76,7 +76,7 @@ fn a_program_that_is_no_worker_is_named() {
             script(
                 &place,
                 "unwilling",
-                "echo '{\"refused\":{\"version\":5,\"reason\":\"too odd\"}}'",
+                "echo '{\"refused\":{\"version\":6,\"reason\":\"too odd\"}}'",
             ),
             ExitCode::Usage,
             "too odd",
@@ -94,9 +94,9 @@ fn a_program_that_is_no_worker_is_named() {
 #[test]
 fn nonsense_ends_a_worker() {
     let place = place();
-    for (name, said) in [("garbage", "garbage"), ("twice", "{\"accepted\":{\"version\":5}}")] {
+    for (name, said) in [("garbage", "garbage"), ("twice", "{\"accepted\":{\"version\":6}}")] {
         let text =
-            format!("echo '{{\"accepted\":{{\"version\":5}}}}'; echo '{said}'; exec sleep 1000");
+            format!("echo '{{\"accepted\":{{\"version\":6}}}}'; echo '{said}'; exec sleep 1000");
         let project = open(&place, options(&place).worker(script(&place, name, &text)));
         let exec = project.exec(["true"]).unwrap();
         let ended = exec.wait();
@@ -205,15 +205,15 @@ fn with(request: &str, place: &str, value: impl Into<Value>) -> String {
 #[test]
 fn a_host_of_another_version_is_refused() {
     let request = request(&place());
-    assert_eq!(answer(&request), "{\"accepted\":{\"version\":5}}\n");
-    let later = request.replacen("\"version\":5", "\"version\":6", 1);
+    assert_eq!(answer(&request), "{\"accepted\":{\"version\":6}}\n");
+    let later = request.replacen("\"version\":6", "\"version\":7", 1);
     let answered = answer(&later);
-    assert!(answered.starts_with("{\"refused\":{\"version\":5,"), "{answered}");
-    assert!(answered.contains("version 6"), "{answered}");
-    let unknown = request.replacen("\"version\":5", "\"version\":5,\"never_write\":true", 1);
-    for line in [unknown.as_str(), "{\"version\":5}\n", "hello\n", "\n"] {
+    assert!(answered.starts_with("{\"refused\":{\"version\":6,"), "{answered}");
+    assert!(answered.contains("version 7"), "{answered}");
+    let unknown = request.replacen("\"version\":6", "\"version\":6,\"never_write\":true", 1);
+    for line in [unknown.as_str(), "{\"version\":6}\n", "hello\n", "\n"] {
         let answered = answer(line);
-        assert!(answered.starts_with("{\"refused\":{\"version\":5,"), "{line} {answered}");
+        assert!(answered.starts_with("{\"refused\":{\"version\":6,"), "{line} {answered}");
     }
 }
 

@@ -117,7 +117,7 @@ fn events_come_in_order_and_whole() {
                 out += bytes.len()
             }
             Event::Output { bytes, .. } => err.extend(bytes),
-            Event::Started { workspace } => order.push(format!("started {workspace}")),
+            Event::Started { workspace, .. } => order.push(format!("started {workspace}")),
             other => order.push(format!("{other:?}")),
         }
     }

@@ -375,10 +375,10 @@ impl<'a> Following<'a> {
                 return Ok(());
             }
             Reply::Waiting { holder } => Event::Waiting { holder },
-            Reply::Started { workspace } => {
+            Reply::Started { workspace, warnings } => {
                 self.known.result.state = ExecState::Executing;
                 self.workspace = Some(workspace.clone());
-                Event::Started { workspace }
+                Event::Started { workspace, warnings }
             }
             Reply::Output { stream, bytes } => {
                 let bytes = message::bytes(incoming, bytes)?;

@@ -20,7 +20,7 @@ use crate::notice::Topic;
 
 /// The version of all messages. Host and worker have the same or do not talk to each other: a restriction that one of them
 /// does not know would not hold.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// No request is longer than this. The kernel takes 2 MiB of arguments and variables for one program, and JSON makes up to six
 /// bytes of one.
@@ -97,7 +97,11 @@ pub(super) enum Reply {
     /// Its workspace is in use by somebody else; it waits.
     Waiting { holder: String },
     /// The command runs, in the workspace of this name.
-    Started { workspace: String },
+    Started {
+        workspace: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+    },
     /// It printed so many bytes, which are behind this.
     Output { stream: Printed, bytes: usize },
     /// It is over; what it changed is being taken and recorded.

@@ -311,7 +311,9 @@ impl Host {
     fn tell(&self, event: Event) {
         match event {
             Event::Waiting { holder } => self.say(Reply::Waiting { holder }),
-            Event::Started { workspace } => self.say(Reply::Started { workspace }),
+            Event::Started { workspace, warnings } => {
+                self.say(Reply::Started { workspace, warnings });
+            }
             Event::Output { stream, bytes } => {
                 self.say_with(Reply::Output { stream: stream.into(), bytes: bytes.len() }, bytes);
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_sandbox::{Cancel, Stdin};
+use offshoot_vault::CallKey;
 use offshoot_workspace::{
     ApprovalWait, CommandLine, ExecutionRequest, ExecutionTimeout, ExecutionWorkspace,
 };
@@ -48,6 +49,7 @@ fn request() -> ExecutionRequest {
         keep: true,
         wait_approval: ApprovalWait::Forever,
         actor: Actor { user: "u".to_owned(), agent: Some("a".to_owned()), session: None },
+        call: Some(CallKey { session: Id::random(), call: "call-1".to_owned() }),
         cancel: Some(Arc::new(Cancel::new().unwrap())),
     }
 }
