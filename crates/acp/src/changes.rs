@@ -7,10 +7,11 @@ use offshoot_engine::live::LiveChange;
 use serde_json::{Value, json};
 
 use crate::hub::Hub;
+use crate::message::text;
 use crate::session::Session;
 
 /// Longer texts are named alone.
-const LONGEST: u64 = 64 << 10;
+pub(crate) const LONGEST: u64 = 64 << 10;
 /// So many files are shown with their lines, and so many bytes of them together.
 const MOST_FILES: usize = 20;
 const MOST_BYTES: usize = 256 << 10;
@@ -41,9 +42,8 @@ pub(crate) async fn show(hub: &Arc<Hub>, session: &Arc<Session>, turn: u64) {
     hub.tell("session/update", json!({ "sessionId": session.ours, "update": update }));
 }
 
-/// A tool call that has all of it.
-fn update(workspace: &str, turn: u64, top: &Path, changes: &[LiveChange]) -> Value {
-    let place = |path: &str| top.join(path.trim_start_matches('/')).display().to_string();
+/// Changes as an editor shows them: a diff for each text, as far as there is room, and the names of the others.
+pub(crate) fn blocks(top: &Path, changes: &[LiveChange]) -> (Vec<Value>, Vec<String>) {
     let (mut content, mut named, mut bytes) = (Vec::new(), Vec::new(), 0);
     for change in changes {
         let size = |side: &Option<String>| side.as_ref().map_or(0, String::len);
@@ -55,7 +55,7 @@ fn update(workspace: &str, turn: u64, top: &Path, changes: &[LiveChange]) -> Val
         bytes += takes;
         content.push(json!({
             "type": "diff",
-            "path": place(&change.path),
+            "path": place(top, &change.path),
             "oldText": change.before,
             "newText": change.after.as_deref().unwrap_or_default(),
         }));
@@ -65,16 +65,25 @@ fn update(workspace: &str, turn: u64, top: &Path, changes: &[LiveChange]) -> Val
     if more > 0 {
         named.push(format!("and {more} more"));
     }
+    (content, named)
+}
+
+/// Where the editor has a file.
+fn place(top: &Path, path: &str) -> String {
+    top.join(path.trim_start_matches('/')).display().to_string()
+}
+
+/// A tool call that has all of it.
+fn update(workspace: &str, turn: u64, top: &Path, changes: &[LiveChange]) -> Value {
+    let (mut content, mut named) = blocks(top, changes);
     named.push(format!(
         "Your folder is unchanged. `/offshoot-save` makes a workspace of this to review and commit; once the session is closed, `offshoot review -w {workspace}` and `offshoot commit -w {workspace}` do."
     ));
-    content.push(
-        json!({ "type": "content", "content": { "type": "text", "text": named.join("\n") } }),
-    );
+    content.push(text(&named.join("\n")));
     let locations: Vec<Value> = changes
         .iter()
         .take(MOST_FILES)
-        .map(|change| json!({ "path": place(&change.path) }))
+        .map(|change| json!({ "path": place(top, &change.path) }))
         .collect();
     let (count, files) = (changes.len(), if changes.len() == 1 { "file" } else { "files" });
     json!({

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::{Client, Error, UntypedMessage};
 use offshoot_engine::Offshoot;
+use offshoot_engine::text::line;
 use serde_json::Value;
 
 use crate::fault::{fault, refused};
@@ -130,6 +131,15 @@ impl Hub {
         if let Ok((link, params)) = self.addressed(params) {
             link.tell(method, params);
         }
+    }
+
+    /// What the editor calls itself, as it is recorded.
+    pub(crate) fn client(&self) -> String {
+        let state = self.state();
+        let name = state.initialize.as_ref().and_then(|said| said["clientInfo"]["name"].as_str());
+        let name: String = name.unwrap_or_default().chars().take(64).collect();
+        let name = line(name.trim());
+        if name.is_empty() { "editor".to_owned() } else { name }
     }
 
     /// Remembers how the editor logged in, for processes that come later.

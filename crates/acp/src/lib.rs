@@ -2,6 +2,7 @@
 //!
 //! To the editor this is the agent, to the agent it is the editor. The design is in `docs/design/acp.md`.
 
+mod approval;
 mod changes;
 mod commands;
 mod editor;
@@ -21,6 +22,7 @@ mod serve;
 mod session;
 mod settings;
 mod start;
+mod trial;
 
 pub use serve::serve;
 pub use settings::{AcpSettings, Log};

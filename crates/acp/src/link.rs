@@ -1,6 +1,6 @@
 //! One process of an agent, and the way to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub(crate) struct Link {
     pub(crate) name: String,
     /// Where it stood, if it was made for this process.
     made_at: Option<Id>,
+    /// The directory below the top of the project that the process was started in.
+    pub(crate) below: Option<PathBuf>,
     pub(crate) exec: Exec,
     pub(crate) connection: ConnectionTo<Agent>,
     /// Has the connection close.
@@ -48,13 +50,13 @@ pub(crate) struct Ending {
 
 impl Link {
     pub(crate) fn new(
-        (workspace, name, made_at): (Workspace, String, Option<Id>),
+        (workspace, name, made_at, below): (Workspace, String, Option<Id>, Option<PathBuf>),
         exec: Exec,
         connection: ConnectionTo<Agent>,
         (stop, ending): (Arc<Notify>, Arc<Ending>),
     ) -> Self {
         let had_session = AtomicBool::new(false);
-        Self { workspace, name, made_at, exec, connection, stop, ending, had_session }
+        Self { workspace, name, made_at, below, exec, connection, stop, ending, had_session }
     }
 
     pub(crate) fn is_over(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::Responder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fault::refused;
 
@@ -27,4 +27,9 @@ pub(crate) fn with_session(mut params: Value, id: &str) -> Value {
         *known = Value::from(id);
     }
     params
+}
+
+/// A text among what an editor shows with a tool call.
+pub(crate) fn text(text: &str) -> Value {
+    json!({ "type": "content", "content": { "type": "text", "text": text } })
 }

@@ -3,12 +3,25 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use crate::settings::AcpSettings;
+
 /// Programs that run others, whose names say nothing about the agent.
 const RUNNERS: &[&str] =
     &["bun", "bunx", "deno", "env", "node", "npx", "pnpm", "python", "python3", "sh", "uv", "uvx"];
 
-/// A name for workspaces of this agent, to which a number is added.
-pub(crate) fn agent(command: &[OsString]) -> String {
+/// The preset of any program, which says nothing about the agent.
+const GENERIC: &str = "generic";
+
+/// What the agent is called, here and as a name of workspaces to which a number is added.
+pub(crate) fn agent(settings: &AcpSettings) -> String {
+    let preset = settings.preset.as_ref().map(|preset| preset.name.as_str());
+    match preset.filter(|name| *name != GENERIC) {
+        Some(name) => name.to_owned(),
+        None => by_command(&settings.command),
+    }
+}
+
+fn by_command(command: &[OsString]) -> String {
     let names = command.iter().map(|word| plain(&word.to_string_lossy()));
     let mut told = names.filter(|name| !name.is_empty() && !RUNNERS.contains(&name.as_str()));
     told.next().unwrap_or_else(|| "agent".to_owned())
@@ -37,7 +50,8 @@ mod tests {
 
     #[test]
     fn workspaces_are_called_after_the_agent() {
-        let name = |words: &[&str]| agent(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        let name =
+            |words: &[&str]| by_command(&words.iter().map(OsString::from).collect::<Vec<_>>());
         assert_eq!(name(&["gemini", "--experimental-acp"]), "gemini");
         assert_eq!(name(&["/usr/bin/goose", "acp"]), "goose");
         assert_eq!(

@@ -142,7 +142,7 @@ impl Hub {
             return Err(not_offered("this agent forks no sessions; open a new one"));
         }
         let session = self.session(id).ok_or_else(|| unknown(id))?;
-        let (link, agent) = (Arc::clone(&session.link), name::agent(&self.settings.command));
+        let (link, agent) = (Arc::clone(&session.link), name::agent(&self.settings));
         let made = tokio::task::spawn_blocking(move || link.fork(&agent)).await;
         let made = made.map_err(|error| fault(error.to_string()))?;
         let made = made.map_err(|error| of_engine(&error))?;

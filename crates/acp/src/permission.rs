@@ -6,21 +6,50 @@ use std::sync::Arc;
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::{Error, UntypedMessage};
 use offshoot_engine::conversation::Permission;
-use offshoot_engine::exec::CommandLine;
-use offshoot_engine::policy::{PolicyDecision, judge};
+use offshoot_engine::exec::{CommandLine, Network};
+use offshoot_engine::policy::{EffectCategory, PolicyDecision, judge};
 use serde_json::{Value, json};
 use tokio::task::{spawn_blocking, spawn_local};
 
+use crate::approval;
 use crate::fault::{fault, of_engine};
 use crate::hub::Hub;
 use crate::link::Link;
-use crate::message::respond;
+use crate::message::{respond, session_id, text};
 use crate::place::surroundings;
 
 /// What policy says about a tool call, where it names a command.
-struct Opinion {
+pub(crate) struct Opinion {
     decision: PolicyDecision,
-    reason: String,
+    pub(crate) reason: String,
+    /// Why the command cannot be tried; none where it can.
+    pub(crate) untried: Option<&'static str>,
+}
+
+/// What an agent asks for.
+pub(crate) struct Asked {
+    /// The question, as the editor knows its session.
+    pub(crate) params: Value,
+    title: String,
+    /// The command that is judged.
+    pub(crate) command: Option<String>,
+    /// It is sure to be one: a title may be prose.
+    pub(crate) is_sure: bool,
+    reason: Option<String>,
+}
+
+impl Asked {
+    /// What is recorded of a decision.
+    pub(crate) fn decided(&self, decision: &str, by: &str) -> Permission {
+        Permission {
+            title: self.title.clone(),
+            command: self.command.clone(),
+            decision: decision.to_owned(),
+            by: by.to_owned(),
+            reason: self.reason.clone(),
+            approval: None,
+        }
+    }
 }
 
 /// Answers `session/request_permission`.
@@ -43,57 +72,68 @@ async fn decide(
         Some(command) => Some(opinion(hub, link, command.clone()).await?),
         None => None,
     };
-    let asked = |decision: &str, by: &str| Permission {
+    let session = session_id(&params).and_then(|theirs| hub.session_of(link, theirs));
+    let asked = Asked {
         title: title(&params["toolCall"]),
         command: command.as_ref().map(CommandLine::display),
-        decision: decision.to_owned(),
-        by: by.to_owned(),
+        is_sure,
         reason: opinion.as_ref().map(|opinion| opinion.reason.clone()),
+        params: hub.as_known(link, params),
     };
-    let params = hub.as_known(link, params.clone());
-    match opinion.as_ref().map(|opinion| opinion.decision) {
-        Some(PolicyDecision::Deny) => {
-            record(link, asked("deny", "policy")).await?;
-            let reason = opinion.as_ref().map(|opinion| opinion.reason.as_str());
-            let text = format!("Offshoot's policy denies this: {}", reason.unwrap_or_default());
-            hub.tell("session/update", told(&params, &text));
-            Ok(chosen(&params, &["reject_once", "reject_always"]))
+    let (Some(opinion), Some(command)) = (opinion, command) else {
+        return in_editor(hub, link, asked, responder).await;
+    };
+    match opinion.decision {
+        PolicyDecision::Deny => {
+            record(link, asked.decided("deny", "policy")).await?;
+            Ok(rejected(hub, &asked.params, &format!("denies this: {}", opinion.reason)))
         }
-        Some(decision) if decision.runs() && is_sure && hub.settings.auto_allow => {
-            let answer = chosen(&params, &["allow_once"]);
-            if answer["outcome"]["outcome"] == "selected" {
-                record(link, asked("allow_once", "policy")).await?;
+        decision if decision.runs() => {
+            let answer = chosen(&asked.params, &["allow_once"]);
+            let is_allowed = is_sure && hub.settings.auto_allow && is_selected(&answer);
+            if is_allowed {
+                record(link, asked.decided("allow_once", "policy")).await?;
                 return Ok(answer);
             }
-            in_editor(hub, link, params, responder, asked).await
+            in_editor(hub, link, asked, responder).await
         }
-        Some(decision) if !decision.runs() => {
-            let reason = opinion.as_ref().map(|opinion| opinion.reason.as_str());
-            let reason = reason.unwrap_or_default();
-            let text = format!("Offshoot's policy leaves this to a person: {reason}");
-            in_editor(hub, link, with_text(params, &text), responder, asked).await
-        }
-        _ => in_editor(hub, link, params, responder, asked).await,
+        _ => match session.filter(|_| is_selected(&allowed(&asked.params))) {
+            Some(session) => {
+                approval::decide(hub, &session, (asked, opinion, command), responder).await
+            }
+            None => {
+                if let Some(why) = link.workspace.project().no_elicitation() {
+                    return approval::nobody_asked(hub, link, &asked, &opinion, why).await;
+                }
+                let why = left_to_a_person(&opinion.reason);
+                let params = with_content(asked.params, vec![text(&why)]);
+                in_editor(hub, link, Asked { params, ..asked }, responder).await
+            }
+        },
     }
+}
+
+/// Why somebody is asked.
+pub(crate) fn left_to_a_person(reason: &str) -> String {
+    format!("Offshoot's policy leaves this to a person: {reason}")
 }
 
 /// Has the person in the editor decide, and records what they said.
 async fn in_editor(
     hub: &Arc<Hub>,
     link: &Arc<Link>,
-    params: Value,
+    asked: Asked,
     responder: &Responder,
-    asked: impl Fn(&str, &str) -> Permission,
 ) -> Result<Value, Error> {
-    let message = UntypedMessage::new("session/request_permission", params.clone())?;
+    let message = UntypedMessage::new("session/request_permission", asked.params.clone())?;
     let sent = hub.editor()?.send_request(message);
     let answer = sent.forward_cancellation_from(responder.cancellation()).block_task().await?;
     let option = answer["outcome"]["optionId"].as_str();
     let kind = option.and_then(|option| {
-        let options = params["options"].as_array()?;
+        let options = asked.params["options"].as_array()?;
         options.iter().find(|known| known["optionId"] == option)?["kind"].as_str()
     });
-    record(link, asked(kind.unwrap_or("cancelled"), "editor")).await?;
+    record(link, asked.decided(kind.unwrap_or("cancelled"), "editor")).await?;
     Ok(answer)
 }
 
@@ -104,14 +144,24 @@ async fn opinion(hub: &Arc<Hub>, link: &Arc<Link>, command: CommandLine) -> Resu
         let top = project.folder()?.unwrap_or_default();
         let (rules, context) = surroundings(&hub.settings, project, &top)?;
         let verdict = judge(&rules.policy, &command, &context);
-        Ok(Opinion { decision: verdict.decision, reason: verdict.reason.into_owned() })
+        let untried = if context.unconfined {
+            Some("it would run without walls")
+        } else if context.network != Network::None
+            && verdict.categories.contains(EffectCategory::Networked)
+        {
+            Some("it uses the network, and trials have none")
+        } else {
+            None
+        };
+        let (decision, reason) = (verdict.decision, verdict.reason.into_owned());
+        Ok(Opinion { decision, reason, untried })
     });
     let judged = judged.await.map_err(|error| fault(error.to_string()))?;
     judged.map_err(|error: offshoot_engine::Error| of_engine(&error))
 }
 
 /// No decision counts that is not in the audit log.
-async fn record(link: &Arc<Link>, asked: Permission) -> Result<(), Error> {
+pub(crate) async fn record(link: &Arc<Link>, asked: Permission) -> Result<(), Error> {
     let link = Arc::clone(link);
     let recorded = spawn_blocking(move || {
         let workspace = &link.workspace;
@@ -163,26 +213,42 @@ fn chosen(params: &Value, kinds: &[&str]) -> Value {
     }
 }
 
-fn text(text: &str) -> Value {
-    json!({ "type": "content", "content": { "type": "text", "text": text } })
+/// The answer that lets it happen this once.
+pub(crate) fn allowed(params: &Value) -> Value {
+    chosen(params, &["allow_once"])
 }
 
-/// What the editor shows with a tool call that was not let happen.
-fn told(params: &Value, why: &str) -> Value {
+/// The answer that does not let it happen, of which the editor is told why.
+pub(crate) fn rejected(hub: &Hub, params: &Value, why: &str) -> Value {
+    hub.tell("session/update", told(params, "failed", &format!("Offshoot's policy {why}")));
+    refused(params)
+}
+
+/// The answer that does not let it happen.
+pub(crate) fn refused(params: &Value) -> Value {
+    chosen(params, &["reject_once", "reject_always"])
+}
+
+fn is_selected(answer: &Value) -> bool {
+    answer["outcome"]["outcome"] == "selected"
+}
+
+/// What the editor shows with a tool call.
+pub(crate) fn told(params: &Value, status: &str, why: &str) -> Value {
     let update = json!({
         "sessionUpdate": "tool_call_update",
         "toolCallId": params["toolCall"]["toolCallId"],
-        "status": "failed",
+        "status": status,
         "content": [text(why)],
     });
     json!({ "sessionId": params["sessionId"], "update": update })
 }
 
-/// The question with a further line.
-fn with_text(mut params: Value, why: &str) -> Value {
+/// The question with more to look at.
+pub(crate) fn with_content(mut params: Value, more: Vec<Value>) -> Value {
     match params["toolCall"]["content"].as_array_mut() {
-        Some(content) => content.push(text(why)),
-        None => params["toolCall"]["content"] = json!([text(why)]),
+        Some(content) => content.extend(more),
+        None => params["toolCall"]["content"] = json!(more),
     }
     params
 }

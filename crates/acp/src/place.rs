@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use offshoot_engine::exec::{Command, CommandLine, Exec, ExecutionTimeout, Input, start_directory};
 use offshoot_engine::id::Id;
 use offshoot_engine::policy::{Context, judge};
+use offshoot_engine::preset::{PresetFit, PresetReach};
 use offshoot_engine::sandbox::Rules;
 use offshoot_engine::{Offshoot, Project, Workspace};
-use offshoot_protocol::{ExitCode, Hint};
+use offshoot_protocol::{ExitCode, Hint, Network};
 
 use crate::name;
 use crate::settings::AcpSettings;
@@ -30,6 +31,8 @@ pub(crate) struct Started {
     pub(crate) made_at: Option<Id>,
     pub(crate) exec: Exec,
     pub(crate) input: io::PipeWriter,
+    /// The directory below the top of the project that it stands in.
+    pub(crate) below: Option<PathBuf>,
 }
 
 /// Finds or forks the workspace, and starts the agent there.
@@ -48,9 +51,15 @@ pub(crate) fn run(
         offshoot_engine::Error::new(ExitCode::Failure, format!("cannot make a pipe: {error}"))
     })?;
     let below = start_directory(project.vault(), &folder.canonicalize().unwrap_or_default())?;
-    let exec = workspace.exec(command(settings, below).input(Input::From(read.into())));
-    match exec {
-        Ok(exec) => Ok(Started { workspace, name, made_at, exec, input }),
+    let line = CommandLine::Argv(settings.command.clone());
+    let rules = engine_rules(settings, &project)?;
+    let network = network(settings, project.engine(), &rules)?;
+    let agent = confined(settings, network, line, below.as_deref())
+        .time(ExecutionTimeout::None)
+        .record(false)
+        .input(Input::From(read.into()));
+    match workspace.exec(by_preset(settings, project.engine(), agent)) {
+        Ok(exec) => Ok(Started { workspace, name, made_at, exec, input, below }),
         Err(error) => {
             if is_made {
                 workspace.delete()?;
@@ -60,12 +69,14 @@ pub(crate) fn run(
     }
 }
 
-/// The command of the agent, which goes on as long as its session does.
-fn command(settings: &AcpSettings, below: Option<PathBuf>) -> Command {
-    let mut command = Command::of(CommandLine::Argv(settings.command.clone()))
-        .time(ExecutionTimeout::None)
-        .record(false)
-        .rules(settings.rules.iter().cloned());
+/// A command with what the agent has: the agent itself, or one of its own that is tried.
+pub(crate) fn confined(
+    settings: &AcpSettings,
+    network: Option<(Network, Vec<String>)>,
+    line: CommandLine,
+    below: Option<&Path>,
+) -> Command {
+    let mut command = Command::of(line).rules(settings.rules.iter().cloned());
     if let Some(below) = below.filter(|below| !below.as_os_str().is_empty()) {
         command = command.directory(below);
     }
@@ -74,11 +85,50 @@ fn command(settings: &AcpSettings, below: Option<PathBuf>) -> Command {
     if let Some(profile) = &settings.sandbox {
         command = command.sandbox(profile);
     }
-    if let Some((network, allow)) = &settings.network {
-        command = command.network(*network);
-        command = allow.iter().fold(command, |command, rule| command.allow(rule));
+    if let Some((network, allow)) = network {
+        command = command.network(network);
+        command = allow.into_iter().fold(command, |command, rule| command.allow(rule));
     }
     command
+}
+
+/// The agent with what its preset gives it.
+fn by_preset(settings: &AcpSettings, engine: &Offshoot, agent: Command) -> Command {
+    let Some(preset) = &settings.preset else { return agent };
+    let set = preset.acp.iter().flat_map(|acp| &acp.set);
+    let is_given = |name: &str| {
+        let mut given = settings.variables.iter().map(|item| item.to_string_lossy());
+        given.any(|item| item.split('=').next() == Some(name))
+    };
+    let set = set.filter(|(name, _)| !is_given(name));
+    let agent = set.fold(agent, |agent, (name, value)| agent.variable(format!("{name}={value}")));
+    agent.preset(preset, &engine.viewer())
+}
+
+/// What the agent can reach: what was asked for, and the hosts of its preset.
+fn network(
+    settings: &AcpSettings,
+    engine: &Offshoot,
+    rules: &Rules,
+) -> offshoot_engine::Result<Option<(Network, Vec<String>)>> {
+    let asked = settings.network.clone();
+    let Some(preset) = &settings.preset else { return Ok(asked) };
+    let fit = PresetFit { preset, terminal: false, trusted: false };
+    let (sandbox, says) = (settings.sandbox.as_deref(), asked.as_ref().map(|(net, _)| *net));
+    let caller = (&engine.viewer(), settings.variables.as_slice());
+    Ok(match fit.reach(rules, sandbox, says, caller)? {
+        PresetReach::Hosts(hosts) => {
+            let mut allow = asked.map(|(_, allow)| allow).unwrap_or_default();
+            allow.extend(hosts);
+            Some((Network::Proxy, allow))
+        }
+        PresetReach::AsAsked | PresetReach::Barred => asked,
+    })
+}
+
+/// The rules that hold in a project.
+fn engine_rules(settings: &AcpSettings, project: &Project) -> offshoot_engine::Result<Rules> {
+    project.engine().rules(project.folder()?.as_deref(), &settings.rules)
 }
 
 /// The workspace to run in, and whether it is new.
@@ -107,7 +157,7 @@ fn workspace(
         }
         return Ok((project.fork(named)?, true));
     }
-    let agent = name::agent(&settings.command);
+    let agent = name::agent(settings);
     Ok((numbered(&agent, |name| project.fork(name))?, true))
 }
 
@@ -157,7 +207,7 @@ pub(crate) fn surroundings(
     folder: &Path,
 ) -> offshoot_engine::Result<(Rules, Context)> {
     let (engine, top) = (project.engine(), project.folder()?);
-    let rules = engine.rules(top.as_deref(), &settings.rules)?;
+    let rules = engine_rules(settings, project)?;
     let profile = rules.profiles.profile(settings.sandbox.as_deref())?;
     let workspace = top.unwrap_or_else(|| folder.to_owned());
     let context = Context {
@@ -165,7 +215,7 @@ pub(crate) fn surroundings(
         workspace,
         folders: Vec::new(),
         home: engine.options().user_home(),
-        network: settings.network.as_ref().map_or(profile.network, |(network, _)| *network),
+        network: network(settings, engine, &rules)?.map_or(profile.network, |(network, _)| network),
         read_only: false,
         unconfined: profile.is_open(),
         terminal: false,

@@ -52,6 +52,9 @@ impl Hub {
     /// The editor wants a turn to end: so it does, with the agent or without it.
     pub(crate) fn cancel(self: &Arc<Self>, params: &Value) {
         let session = session_id(params).and_then(|id| self.session(id));
+        if let Some(session) = &session {
+            session.cancelled.notify_waiters();
+        }
         let Some((session, turn)) = session.and_then(|it| Some((Arc::clone(&it), it.turn()?)))
         else {
             return;

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_client_protocol::v1::Responder;
+use offshoot_engine::exec::CommandLine;
 use offshoot_engine::live::LiveChange;
+use tokio::sync::Notify;
 
 use crate::link::Link;
 
@@ -21,6 +23,10 @@ pub(crate) struct Session {
     waiting: Mutex<Option<(u64, Responder)>>,
     /// The changes that the editor was shown last.
     shown: Mutex<Vec<LiveChange>>,
+    /// Commands that a person approved of for all of it.
+    approved: Mutex<Vec<CommandLine>>,
+    /// Tells whoever waits for a person that the turn is cancelled.
+    pub(crate) cancelled: Notify,
 }
 
 impl Session {
@@ -33,6 +39,8 @@ impl Session {
             turns: AtomicU64::new(0),
             waiting: Mutex::new(None),
             shown: Mutex::default(),
+            approved: Mutex::default(),
+            cancelled: Notify::new(),
         }
     }
 
@@ -64,5 +72,15 @@ impl Session {
             *shown = changes.to_vec();
         }
         is_news
+    }
+
+    /// Whether a person approved of this very command for all of the session.
+    pub(crate) fn approves(&self, command: &CommandLine) -> bool {
+        self.approved.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
+    }
+
+    /// From now on a person does.
+    pub(crate) fn approve(&self, command: CommandLine) {
+        self.approved.lock().unwrap_or_else(PoisonError::into_inner).push(command);
     }
 }

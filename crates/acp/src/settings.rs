@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_engine::preset::Preset;
 use offshoot_protocol::Network;
 
 /// Who is told, line by line, what is for nobody's screen: the errors of agents, and what else they print.
@@ -14,6 +15,8 @@ pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct AcpSettings {
     /// The agent and its arguments.
     pub command: Vec<OsString>,
+    /// The preset that it runs by.
+    pub preset: Option<Preset>,
     /// The workspace to use; each session gets a new one where none is named.
     pub workspace: Option<String>,
     /// What the agent can reach, where that was said, and the rules of hosts.

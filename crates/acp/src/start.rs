@@ -30,7 +30,7 @@ pub(crate) async fn start(hub: &Arc<Hub>, place: Place) -> Result<Arc<Link>, Err
 /// Speaks to a process that was started.
 async fn connect(hub: &Arc<Hub>, started: Started) -> Result<Arc<Link>, Error> {
     let failed = |error: io::Error| fault(error.to_string());
-    let Started { workspace, name, made_at, exec, input } = started;
+    let Started { workspace, name, made_at, exec, input, below } = started;
     let (said, heard) = lines::row();
     let (input, _thread) = lines::writing(input).map_err(failed)?;
     let (stop, ending) = (Arc::new(Notify::new()), Arc::new(Ending::default()));
@@ -63,7 +63,7 @@ async fn connect(hub: &Arc<Hub>, started: Started) -> Result<Arc<Link>, Error> {
         }
     });
     let connection = connection.await.map_err(|_| fault("the agent cannot be spoken to"))?;
-    let made = Link::new((workspace, name, made_at), exec, connection, (stop, ending));
+    let made = Link::new((workspace, name, made_at, below), exec, connection, (stop, ending));
     Ok(Arc::clone(link.get_or_init(|| Arc::new(made))))
 }
 
@@ -78,7 +78,14 @@ fn listen(
     std::thread::Builder::new().name("acp-agent".to_owned()).spawn(move || {
         let (mut out, mut errors) = (Pieces::default(), Pieces::default());
         for event in exec.events() {
-            let Event::Output { stream, bytes } = event else { continue };
+            let (stream, bytes) = match event {
+                Event::Output { stream, bytes } => (stream, bytes),
+                Event::Started { warnings, .. } => {
+                    warnings.iter().for_each(|warning| log(&format!("offshoot: {warning}")));
+                    continue;
+                }
+                _ => continue,
+            };
             let pieces = match stream {
                 Stream::Stdout => &mut out,
                 Stream::Stderr => &mut errors,

@@ -1,6 +1,7 @@
 //! The arguments of a call.
 
 use offshoot_engine::{Error, Result};
+use offshoot_protocol::Notation;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -28,8 +29,10 @@ impl Arguments {
 
     /// The arguments as a tool wants them.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_value(Value::Object(self.values.clone()))
-            .map_err(|error| Error::usage(format!("arguments do not fit: {error}")))
+        serde_json::from_value(Value::Object(self.values.clone())).map_err(|error| {
+            let problem = Notation::Json.explain(&error.to_string());
+            Error::usage(format!("arguments do not fit: {problem}"))
+        })
     }
 
     pub(crate) fn workspace(&self) -> Option<&str> {

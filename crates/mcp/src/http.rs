@@ -1,4 +1,6 @@
-//! The door for clients that come over HTTP.
+//! The way in for clients that come over HTTP.
+
+mod door;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -6,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
@@ -15,9 +17,9 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use self::door::{Door, Guest};
 use crate::server::Server;
 use crate::shared::Shared;
 
@@ -25,10 +27,10 @@ use crate::shared::Shared;
 pub(crate) const PATH: &str = "/mcp";
 /// A session that nobody uses is kept so long: people go home.
 const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
-/// So long a client may take to say what it wants.
+/// So long a client may take to say what it wants next.
 const HEADERS: Duration = Duration::from_secs(30);
-/// More connections wait.
-const CONNECTIONS: usize = 256;
+/// So long anybody may take to show the token.
+const STRANGER: Duration = Duration::from_secs(10);
 
 /// Where and for whom a server listens.
 #[derive(Clone)]
@@ -59,9 +61,8 @@ pub(crate) async fn serve(
 ) {
     let service = service(shared, &listener, listen, &over);
     let token: Arc<str> = listen.token.as_str().into();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let door = Door::new();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = over.cancelled() => return,
@@ -71,21 +72,29 @@ pub(crate) async fn serve(
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let (service, token, over) = (service.clone(), Arc::clone(&token), over.clone());
+        let (service, token) = (service.clone(), Arc::clone(&token));
+        let guest = door.enter(over.child_token());
         tokio::spawn(async move {
+            let coming = Arc::clone(&guest);
             let answer = hyper::service::service_fn(move |request| {
                 let (service, token) = (service.clone(), Arc::clone(&token));
-                async move { Ok::<_, Infallible>(answer(&service, &token, request).await) }
+                let guest = Arc::clone(&coming);
+                async move { Ok::<_, Infallible>(answer(&service, &token, &guest, request).await) }
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
             let connection = http.serve_connection(TokioIo::new(stream), answer);
+            let patience = async {
+                tokio::time::sleep(STRANGER).await;
+                guest.ask_to_leave();
+                guest.leaves.cancelled().await;
+            };
             tokio::select! {
                 // A connection that breaks off is the client's own affair.
                 ended = connection => drop(ended),
-                () = over.cancelled() => {}
+                () = guest.leaves.cancelled() => {}
+                () = patience => {}
             }
-            drop(place);
         });
     }
 }
@@ -118,7 +127,12 @@ fn service(
     StreamableHttpService::new(make, Arc::new(sessions), config)
 }
 
-async fn answer(service: &Service, token: &str, request: Request<Incoming>) -> Response<Body> {
+async fn answer(
+    service: &Service,
+    token: &str,
+    guest: &Guest,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let given = request.headers().get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
     let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
     if !given.is_some_and(|given| is_same(given, token.as_bytes())) {
@@ -127,10 +141,18 @@ async fn answer(service: &Service, token: &str, request: Request<Incoming>) -> R
         refused.headers_mut().insert(WWW_AUTHENTICATE, scheme);
         return refused;
     }
+    guest.is_known().await;
     if request.uri().path() != PATH {
         return short(StatusCode::NOT_FOUND, "only /mcp answers\n");
     }
-    service.handle(request).await
+    let kind = request.headers().get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+    let is_json = kind.is_some_and(|kind| kind.starts_with(b"application/json"));
+    let mut answer = service.handle(request).await;
+    // The library says the same of JSON that is no message as of what is no JSON by its type.
+    if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        *answer.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    answer
 }
 
 fn short(status: StatusCode, text: &'static str) -> Response<Body> {

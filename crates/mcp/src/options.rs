@@ -18,6 +18,8 @@ pub struct McpOptions {
     pub workspace: Option<String>,
     /// Whether calls may name a workspace.
     pub any_workspace: bool,
+    /// The hosts that commands may be let reach, as they are written.
+    pub hosts: Vec<String>,
     /// Whether an agent may commit to the folder without asking anybody.
     pub allow_commit: bool,
     /// The tools that can be called.

@@ -16,6 +16,7 @@ use crate::http::{self, McpListen};
 use crate::options::McpOptions;
 use crate::server::Server;
 use crate::shared::Shared;
+use crate::stdio::StdioTransport;
 
 /// Serves one client on standard input and output, until it goes or a signal comes.
 pub fn serve_stdio(options: McpOptions) -> Result<()> {
@@ -25,7 +26,7 @@ pub fn serve_stdio(options: McpOptions) -> Result<()> {
     let server = Server::new(Arc::clone(&shared), false);
     let served = runtime.block_on(async {
         end_on_signals(&over)?;
-        match server.serve_with_ct(stdio_pipes(), over.clone()).await {
+        match server.serve_with_ct(StdioTransport::new(stdio_pipes()), over.clone()).await {
             Ok(running) => running.waiting().await.map(drop).map_err(failed),
             // A client that goes before it has said anything.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),

@@ -7,11 +7,13 @@ use offshoot_engine::id::Id;
 use offshoot_protocol::ExitCode;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, Implementation, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, Tool,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode,
+    Implementation, InitializeResultMethod, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsRequestMethod, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -25,6 +27,16 @@ use crate::{answer, question, resources};
 
 /// The header that names a session, where the protocol has them.
 const SESSION_HEADER: &str = "mcp-session-id";
+
+/// What is answered.
+const METHODS: [&str; 6] = [
+    CallToolRequestMethod::VALUE,
+    InitializeResultMethod::VALUE,
+    ListResourceTemplatesRequestMethod::VALUE,
+    ListResourcesRequestMethod::VALUE,
+    ListToolsRequestMethod::VALUE,
+    ReadResourceRequestMethod::VALUE,
+];
 
 const INSTRUCTIONS: &str = "\
 Offshoot runs commands and changes files in a workspace: a copy-on-write fork of the user's project. The user's own folder does \
@@ -125,6 +137,22 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    // The library takes a request that does not fit its own method for one of a method that it does not know.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if METHODS.contains(&method.as_str()) {
+            return Err(ErrorData::invalid_params(
+                format!("the params of {method} do not fit"),
+                None,
+            ));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
     }
 
     async fn list_resources(

@@ -2,15 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use offshoot_engine::actor::Actor;
 use offshoot_engine::commit::Pattern;
-use offshoot_engine::exec::{Exec, start_directory};
+use offshoot_engine::exec::{Exec, check_named_hosts, start_directory};
 use offshoot_engine::file::{PathContext, RootId, VaultPath};
-use offshoot_engine::reference::Resolver;
+use offshoot_engine::reference::{Point, Resolver};
 use offshoot_engine::{Error, Notice, Offshoot, Options, Project, Result, Workspace};
 
 use crate::shared::{Shared, locked};
 
+/// How a person lets calls ask for more hosts.
+pub(crate) const ALLOWS: &str = "a person starts `offshoot mcp --net allow={hosts}`";
 /// Longer names of clients are cut.
 const LONGEST_NAME: usize = 40;
 
@@ -49,8 +50,7 @@ impl Session {
         let client = clean(client);
         let notices: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&notices);
-        let user = Offshoot::open(options.engine.clone())?.actor().user.clone();
-        let actor = Actor { user, agent: Some(client.clone()), session: Some(id.to_owned()) };
+        let actor = Offshoot::open(options.engine.clone())?.actor().through(&client, id);
         let engine = Offshoot::open(Options {
             actor: Some(actor),
             directory: Some(options.folder.clone()),
@@ -88,14 +88,7 @@ impl Session {
 
     /// The path that a call means: from the top, from where the server stands, or as commands see it.
     pub(crate) fn path(&self, text: &str) -> Result<VaultPath> {
-        for binding in self.project.vault().bindings()? {
-            let folder = binding.host_path();
-            if let Ok(below) = std::path::Path::new(text).strip_prefix(&folder) {
-                let names = below.components().map(|name| name.as_os_str().as_encoded_bytes());
-                return Ok(names.fold(binding.at(), |path, name| path.join(name)));
-            }
-        }
-        Ok(self.standing.path(text.as_bytes())?)
+        self.project.path(&self.standing, text)
     }
 
     /// A pattern of paths.
@@ -192,6 +185,25 @@ impl Session {
                 exec.cancel();
             }
         }
+    }
+
+    /// What a text names, for a workspace: its own states and the main line. What is of other workspaces is there only for who may see those, and
+    /// so is its name in an error.
+    pub(crate) fn point(&self, text: &str, workspace: &Workspace) -> Result<Point> {
+        if !self.shared.options.any_workspace {
+            return workspace.own_point(text);
+        }
+        Ok(self.resolver().point(text, Some(&workspace.record()?))?)
+    }
+
+    /// The hosts that a call may ask for.
+    pub(crate) fn hosts(&self) -> &[String] {
+        &self.shared.options.hosts
+    }
+
+    /// Fails for hosts that the user did not name when the server was started.
+    pub(crate) fn check_hosts(&self, asked: &[String]) -> Result<()> {
+        check_named_hosts(self.hosts(), asked, ALLOWS)
     }
 
     pub(crate) fn resolver(&self) -> Resolver<'_> {

@@ -3,19 +3,13 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
 
 use offshoot_engine::Result;
 use offshoot_engine::id::Id;
 
 use crate::options::McpOptions;
+use crate::parked::{PATIENCE, Parked};
 use crate::session::Session;
-
-/// So long a person has time to answer a question in the client.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10 * 60);
-
-/// What somebody waits for, and since when.
-type Waiting = (Instant, Box<dyn Any + Send>);
 
 /// What all sessions of a server share.
 #[derive(Debug)]
@@ -28,7 +22,7 @@ pub(crate) struct Shared {
     /// Names of workspaces that a session of this process has or is about to fork.
     taken: Mutex<BTreeSet<String>>,
     /// What waits for the answer of a person, by the word that names it.
-    waiting: Mutex<BTreeMap<String, Waiting>>,
+    waiting: Parked,
 }
 
 impl Shared {
@@ -38,7 +32,7 @@ impl Shared {
             by_client: Mutex::default(),
             opened: Mutex::default(),
             taken: Mutex::default(),
-            waiting: Mutex::default(),
+            waiting: Parked::new(PATIENCE),
         })
     }
 
@@ -83,22 +77,17 @@ impl Shared {
 
     /// Keeps what waits for an answer, and gives the word that names it.
     pub(crate) fn park(&self, waiting: impl Any + Send) -> String {
-        let word = format!("{}{}", Id::random(), Id::random());
-        let mut all = locked(&self.waiting);
-        all.retain(|_, (since, _)| since.elapsed() < PATIENCE);
-        all.insert(word.clone(), (Instant::now(), Box::new(waiting)));
-        word
+        self.waiting.park(waiting)
     }
 
     /// What waits under a word. It is good for one answer.
     pub(crate) fn unpark<T: Any>(&self, word: &str) -> Option<T> {
-        let (_, waiting) = locked(&self.waiting).remove(word)?;
-        waiting.downcast().ok().map(|waiting| *waiting)
+        self.waiting.unpark(word)
     }
 
     /// Ends everything that runs, and waits until it is recorded.
     pub(crate) fn close(&self) {
-        drop(std::mem::take(&mut *locked(&self.waiting)));
+        self.waiting.clear();
         let opened: Vec<_> = locked(&self.opened).iter().filter_map(Weak::upgrade).collect();
         opened.iter().for_each(|session| session.end());
         opened.iter().for_each(|session| session.project.wait_idle());

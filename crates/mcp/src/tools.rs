@@ -11,8 +11,10 @@ mod schema;
 mod search;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use offshoot_engine::{Error, Result};
+use offshoot_protocol::ExitCode;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -52,10 +54,17 @@ enum Hints {
     Runs,
 }
 
+/// So long a call waits for commands that run in its workspace.
+const IN_LINE: Duration = Duration::from_secs(10 * 60);
+/// How often one that changes files looks whether they are done.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// What a tool does.
 enum Work {
     /// One call of the engine, or a few.
     Plain(fn(&Session, &Arguments) -> Result<Answer>),
+    /// The same for what changes files of the workspace, which waits for commands that run there.
+    Change(fn(&Session, &Arguments) -> Result<Answer>),
     /// A command.
     Exec,
     /// Something that changes the folder.
@@ -72,7 +81,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             the approval of a person: then the state is pending_approval, and `wait_seconds` waits for the decision. A denied \
             command says why and what to do instead.",
         input: schema::input::<exec::ExecArgs>,
-        output: schema::output::<offshoot_protocol::ExecEnvelopeDoc>,
+        output: schema::output::<exec::BriefDoc>,
         hints: Hints::Runs,
         work: Work::Exec,
     },
@@ -92,7 +101,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         input: schema::input::<files::WriteArgs>,
         output: schema::framed::<offshoot_protocol::EditDoc>,
         hints: Hints::Sets,
-        work: Work::Plain(files::write),
+        work: Work::Change(files::write),
     },
     ToolSpec {
         name: "edit",
@@ -102,7 +111,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
         input: schema::input::<edit::EditArgs>,
         output: schema::framed::<offshoot_protocol::EditDoc>,
         hints: Hints::Changes,
-        work: Work::Plain(edit::edit),
+        work: Work::Change(edit::edit),
     },
     ToolSpec {
         name: "search",
@@ -244,6 +253,7 @@ impl Call {
                 let session = self.session;
                 Ok(complete(blocking(move || work(&session, &arguments)).await?))
             }
+            Work::Change(work) => self.change(work, arguments).await,
             Work::Exec => exec::call(self, arguments, way).await,
             Work::Folder(work) => {
                 let consent = match (self.shared.options.allow_commit, way) {
@@ -252,6 +262,29 @@ impl Call {
                     (false, None) => Consent::None,
                 };
                 self.folder(work, arguments, consent, way).await
+            }
+        }
+    }
+
+    /// Changes files of the workspace when no command runs there any more: agents call tools at the same time.
+    async fn change(
+        self,
+        work: fn(&Session, &Arguments) -> Result<Answer>,
+        arguments: Arguments,
+    ) -> Result<CallToolResponse> {
+        let (began, arguments) = (Instant::now(), Arc::new(arguments));
+        loop {
+            let (session, arguments) = (Arc::clone(&self.session), Arc::clone(&arguments));
+            let error = match blocking(move || work(&session, &arguments)).await {
+                Ok(answer) => return Ok(complete(answer)),
+                Err(error) => error,
+            };
+            if error.code != ExitCode::Busy || began.elapsed() >= IN_LINE {
+                return Err(error);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = self.context.ct.cancelled() => return Err(error),
             }
         }
     }
@@ -283,7 +316,7 @@ impl Call {
                     false => Err(over()),
                 }
             }
-            Work::Plain(_) => Err(over()),
+            Work::Plain(_) | Work::Change(_) => Err(over()),
         }
     }
 
@@ -327,10 +360,7 @@ impl Call {
     ) -> Result<CallToolResponse> {
         let refused = |what: &str, note: Option<String>| {
             let note = note.map(|note| format!(": {note}")).unwrap_or_default();
-            Error::new(
-                offshoot_protocol::ExitCode::Denied,
-                format!("{what}{note}; the folder is as it was"),
-            )
+            Error::new(ExitCode::Denied, format!("{what}{note}; the folder is as it was"))
         };
         match reply {
             Reply::Yes(_) => {}
@@ -343,7 +373,7 @@ impl Call {
             Outcome::Done(answer) => Ok(complete(answer)),
             Outcome::Question { .. } => {
                 let message = "the workspace changed while the user was asked; nothing was done";
-                Err(Error::new(offshoot_protocol::ExitCode::Conflict, message)
+                Err(Error::new(ExitCode::Conflict, message)
                     .hint("call the tool again, so that the user sees what there is now"))
             }
         }

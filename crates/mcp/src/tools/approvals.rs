@@ -3,15 +3,17 @@
 use std::time::{Duration, Instant};
 
 use offshoot_engine::approval::Approval;
-use offshoot_engine::change::BinaryForm;
+use offshoot_engine::report::changes;
+use offshoot_engine::text::{head, plain};
 use offshoot_engine::{Error, Result, wire};
 use offshoot_protocol::{
-    ApprovalListDoc, ApprovalListItemDoc, ApprovalShowDoc, ApprovalState, Document, ExitCode, Text,
+    ApprovalListDoc, ApprovalListItemDoc, ApprovalShowDoc, ApprovalState, ChangeDoc, Document,
+    ExitCode, Text,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Answer, MOST_TEXT, plain, start};
+use crate::answer::{Answer, MOST_TEXT};
 use crate::arguments::Arguments;
 use crate::session::Session;
 
@@ -92,18 +94,28 @@ pub(super) fn approvals(session: &Session, arguments: &Arguments) -> Result<Answ
         let message = format!("approval {id} belongs to another session");
         return Err(Error::new(ExitCode::NotFound, message));
     };
-    let patch = patch(session, &approval)?;
+    let trial = trial(session, &approval)?;
     let mut text = summary(&item);
-    if let Some(patch) = &patch {
-        text.push_str(&start(&plain(patch), MOST_TEXT));
-    }
     let exec = project.envelope(&approval.id)?;
+    let error = exec.as_ref().and_then(|exec| exec.result.error.as_ref());
+    if let Some(error) = error.filter(|_| approval.state == ApprovalState::Gone) {
+        let hint = error.hint.as_deref().unwrap_or_default();
+        text.push_str(&format!("  {}: {hint}\n", error.message));
+    }
+    if let Some((patch, besides)) = &trial {
+        text.push_str(&changes(besides));
+        text.push_str(&head(&plain(patch), MOST_TEXT));
+    }
     let shown = ApprovalShowDoc {
         item,
         variables: wire::approval_variables(&approval, exec.as_ref()),
-        moved: service.moved(&approval)?.as_ref().map(wire::moved_workspace),
+        moved: match service.moved(&approval)? {
+            Some(moved) => Some(wire::moved_workspace(&moved, service.conflicts(&approval)?)),
+            None => None,
+        },
+        refused: service.obstacle(&approval),
         exec,
-        patch: patch.as_deref().map(Text::new),
+        patch: trial.map(|(patch, _)| Text::new(&patch)),
     };
     Ok(Answer::framed(shown, session.notes(), text))
 }
@@ -122,6 +134,12 @@ fn visible(session: &Session, all: Vec<Approval>) -> Result<Vec<ApprovalListItem
 fn summary(item: &ApprovalListItemDoc) -> String {
     let approval = &item.approval;
     let mut text = format!("{} {}: {}\n", approval.id, approval.state, approval.command);
+    match approval.changes {
+        Some(0) => text.push_str("  it was tried and changed nothing\n"),
+        Some(1) => text.push_str("  it was tried: 1 path would change\n"),
+        Some(many) => text.push_str(&format!("  it was tried: {many} paths would change\n")),
+        None => {}
+    }
     if let Some(grant) = approval.grant.as_ref().filter(|_| approval.state.is_pending()) {
         text.push_str(&format!("  a person grants it with: {}\n", grant.argv.join(" ")));
     }
@@ -136,17 +154,11 @@ fn summary(item: &ApprovalListItemDoc) -> String {
     text
 }
 
-/// What the trial would change.
-fn patch(session: &Session, approval: &Approval) -> Result<Option<Vec<u8>>> {
-    let (Some(base), Some(trial)) = (approval.base, approval.trial) else { return Ok(None) };
-    let vault = session.project.vault();
-    // What was decided long ago may have been collected.
-    let (Ok(base), Ok(trial)) = (vault.snapshot(&base), vault.snapshot(&trial)) else {
-        return Ok(None);
-    };
-    let service = session.project.engine().changes(vault);
-    let Ok(summary) = service.between(&base.root, &trial.root, false) else { return Ok(None) };
-    let mut patch = Vec::new();
-    service.patch(&summary.changes, BinaryForm::Named, &mut patch)?;
-    Ok(Some(patch))
+/// What the trial would change, as a patch, and what that says nothing of.
+fn trial(session: &Session, approval: &Approval) -> Result<Option<(Vec<u8>, Vec<ChangeDoc>)>> {
+    let (engine, vault) = (session.project.engine(), session.project.vault());
+    let changes = engine.approvals(vault).trial_changes(approval, engine.diff_options())?;
+    let Some(changes) = changes else { return Ok(None) };
+    let (patch, besides) = engine.changes(vault).told_patch(&changes)?;
+    Ok(Some((patch, besides.into_iter().map(wire::change).collect())))
 }

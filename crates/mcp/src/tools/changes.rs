@@ -1,14 +1,14 @@
 //! What a workspace changed, and how it stands.
 
-use offshoot_engine::change::BinaryForm;
-use offshoot_engine::error::ServiceError;
-use offshoot_engine::file::VaultPath;
-use offshoot_engine::{Error, Result, Workspace, wire};
-use offshoot_protocol::{DiffDoc, ExitCode, StatusDoc, Text};
+use offshoot_engine::difference::Difference;
+use offshoot_engine::report::changes;
+use offshoot_engine::text::{head, plain};
+use offshoot_engine::{Error, Result, Workspace};
+use offshoot_protocol::{ExitCode, StatusDoc, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::answer::{Answer, MOST_TEXT, changes, plain, start};
+use crate::answer::{Answer, MOST_TEXT};
 use crate::arguments::Arguments;
 use crate::session::Session;
 
@@ -40,11 +40,15 @@ pub(super) fn diff(session: &Session, arguments: &Arguments) -> Result<Answer> {
             .hint("the first call of exec, write or edit forks one"));
     };
     let paths = args.paths.iter().map(|path| session.path(path)).collect::<Result<Vec<_>>>()?;
-    let (mut document, patch) =
-        difference(session, &workspace, args.since.as_deref(), &paths, !args.names_only)?;
+    let since = match &args.since {
+        Some(text) => Some(session.point(text, &workspace)?),
+        None => None,
+    };
+    let Difference { mut document, patch } =
+        workspace.difference(since, &paths, !args.names_only)?;
     let text = match (&*document.changes, &patch) {
         ([], _) => "nothing changed".to_owned(),
-        (_, Some(patch)) => start(&plain(patch), MOST_TEXT * 2),
+        (_, Some(patch)) => head(&plain(patch), MOST_TEXT * 2),
         (all, None) => changes(all),
     };
     let mut notes = session.notes();
@@ -56,51 +60,6 @@ pub(super) fn diff(session: &Session, arguments: &Arguments) -> Result<Answer> {
         document.patch = Some(Text::new(&patch));
     }
     Ok(Answer::framed(document, notes, text))
-}
-
-/// What differs in a workspace from what it was forked from, or from something else.
-fn difference(
-    session: &Session,
-    workspace: &Workspace,
-    since: Option<&str>,
-    paths: &[VaultPath],
-    has_patch: bool,
-) -> Result<(DiffDoc, Option<Vec<u8>>)> {
-    let (engine, vault) = (session.project.engine(), session.project.vault());
-    let record = workspace.record()?;
-    let before = match since {
-        Some(text) => {
-            let point = session.resolver().point(text, Some(&record))?;
-            (point.label, point.snapshot)
-        }
-        None => (format!("{}@base", record.name), vault.snapshot(&record.state.base)?),
-    };
-    let after = vault.snapshot(&record.state.head)?;
-    let service = engine.changes(vault);
-    let mut summary = service.between(&before.1.root, &after.root, false)?;
-    let wanted = |path: &VaultPath| paths.iter().any(|filter| path.is_within(filter));
-    summary.changes.retain(|change| paths.is_empty() || wanted(&change.path));
-    let mut noise = engine.folding(vault, &[before.1.root, after.root])?;
-    let sorted = offshoot_engine::change::sorted(&summary.changes, Some(&mut noise))?;
-    let patch = match has_patch {
-        true => {
-            let mut patch = Vec::new();
-            service.patch(sorted.single.iter().copied(), BinaryForm::Named, &mut patch)?;
-            Some(patch)
-        }
-        false => None,
-    };
-    let document = DiffDoc {
-        before: before.0,
-        after: record.name,
-        before_snapshot: before.1.id.to_string(),
-        after_snapshot: after.id.to_string(),
-        changes: summary.changes.iter().map(wire::change).collect(),
-        metadata_only: summary.metadata_only(),
-        stays: Vec::new(),
-        patch: None,
-    };
-    Ok::<_, ServiceError>((document, patch)).map_err(Into::into)
 }
 
 pub(super) fn status(session: &Session, arguments: &Arguments) -> Result<Answer> {

@@ -1,12 +1,13 @@
 //! Bringing what a workspace changed into the folder.
 
 use offshoot_engine::commit::{Commit, CommitEvent, Pattern};
+use offshoot_engine::report::changes;
 use offshoot_engine::{Error, Result, Workspace, wire};
 use offshoot_protocol::{CommitDoc, ExitCode, Hint};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::answer::{Answer, changes};
+use crate::answer::Answer;
 use crate::arguments::Arguments;
 use crate::consent::{Consent, Outcome, Proposal};
 use crate::session::Session;
@@ -46,9 +47,15 @@ pub(super) fn commit(
             .dry_run(dry_run))
     };
     let state = workspace.record()?.state.head.to_string();
+    let mut agreed_to = None;
     let may = match consent {
         Consent::Given => true,
-        Consent::To(agreed) if agreed.state == state => true,
+        Consent::To(agreed) if agreed.state == state => {
+            // It is recorded as the word of the person who gave it.
+            let project = session.project.as_elicited(&session.client)?;
+            agreed_to = Some(project.workspace(&workspace.name()?)?);
+            true
+        }
         Consent::To(_) | Consent::Ask | Consent::None if args.dry_run => true,
         Consent::To(_) | Consent::Ask => {
             let planned = perform(&workspace, &asked(true)?)?;
@@ -70,7 +77,8 @@ pub(super) fn commit(
         let message = "only the user commits to their folder";
         return Err(Error::new(ExitCode::Denied, message).hint(hint));
     }
-    let document = perform(&workspace, &asked(args.dry_run)?)?;
+    let workspace = agreed_to.as_ref().unwrap_or(&workspace);
+    let document = perform(workspace, &asked(args.dry_run)?)?;
     Ok(Outcome::Done(answer(session, document)))
 }
 

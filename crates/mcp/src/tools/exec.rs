@@ -1,7 +1,7 @@
 //! Running commands.
 
+mod brief;
 mod progress;
-mod text;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -10,25 +10,24 @@ use std::time::Duration;
 
 use offshoot_engine::exec::{ApprovalWait, Command, Event, Exec, Input};
 use offshoot_engine::id::Id;
+use offshoot_engine::report::{self, Report};
 use offshoot_engine::{Error, Result};
-use offshoot_protocol::{ExecEnvelopeDoc, ExecState, Text};
+use offshoot_protocol::{ApprovalScope, ExecEnvelopeDoc};
 use rmcp::model::CallToolResponse;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
+pub(in crate::tools) use self::brief::BriefDoc;
 use self::progress::Progress;
-use crate::answer::Answer;
+use super::IN_LINE;
+use crate::answer::{Answer, MOST_TEXT};
 use crate::arguments::Arguments;
 use crate::call::{Call, blocking, complete};
+use crate::parked::PATIENCE;
 use crate::question::{self, Reply, Way};
-use crate::session::Session;
-use crate::shared::PATIENCE;
+use crate::session::{ALLOWS, Session};
 
-/// So long a command waits for others in its workspace.
-const IN_LINE: Duration = Duration::from_secs(10 * 60);
-/// More output than this of one stream is left out of the document; the resource of the command has it.
-const MOST_OUTPUT: usize = 64 << 10;
 /// So many events wait for the client.
 const EVENTS: usize = 64;
 
@@ -51,7 +50,7 @@ pub(super) struct ExecArgs {
     /// Let any write fail.
     #[serde(default)]
     read_only: bool,
-    /// Hosts that the command may reach, such as `crates.io`. Policy has the last word.
+    /// Hosts that the command may reach, such as `crates.io`, of those that the user named for this server. Policy has the last word.
     #[serde(default)]
     allow_hosts: Vec<String>,
     /// If a person has to approve the command, wait so many seconds for the decision.
@@ -145,15 +144,22 @@ fn command(session: &Session, args: ExecArgs, elicits: bool) -> Result<Command> 
         let wrong = || Error::usage("`timeout_seconds` has to be a number above 0");
         command = command.timeout(limit.ok_or_else(wrong)?);
     }
+    session.check_hosts(&args.allow_hosts)?;
     for host in args.allow_hosts {
         command = command.allow(host);
     }
-    let wait = match (elicits, args.wait_seconds) {
-        (true, asked) => ApprovalWait::For(PATIENCE.max(Duration::from_secs(asked.into()))),
-        (false, 0) => ApprovalWait::None,
-        (false, asked) => ApprovalWait::For(Duration::from_secs(asked.into())),
-    };
+    let wait = approval_wait(elicits, args.wait_seconds);
     Ok(command.read_only(args.read_only).wait(IN_LINE).wait_approval(wait))
+}
+
+/// How long a command waits for a person: as long as one who is asked in the client has time, or as the call says.
+fn approval_wait(elicits: bool, seconds: u32) -> ApprovalWait {
+    let asked = Duration::from_secs(seconds.into());
+    match (elicits, seconds) {
+        (true, _) => ApprovalWait::For(PATIENCE.max(asked)),
+        (false, 0) => ApprovalWait::None,
+        (false, _) => ApprovalWait::For(asked),
+    }
 }
 
 /// Runs a command.
@@ -192,7 +198,10 @@ async fn follow(call: Call, mut running: Running, way: Option<Way>) -> Result<Ca
                     let Some(way) = way else { continue };
                     running.approval = Some(approval);
                     let session = Arc::clone(&running.session);
-                    let message = blocking(move || text::question(&session, &approval)).await?;
+                    let message = blocking(move || {
+                        report::question(&session.project, &session.client, &approval)
+                    })
+                    .await?;
                     if way == Way::Returns {
                         let word = call.shared.park(running);
                         return Ok(question::required(message, word).into());
@@ -217,7 +226,13 @@ async fn follow(call: Call, mut running: Running, way: Option<Way>) -> Result<Ca
     let mut envelope = ExecEnvelopeDoc::clone(&envelope);
     envelope.notes.append(&mut running.notes);
     envelope.notes.extend(running.session.notes());
-    Ok(complete(answer_of(envelope)))
+    let session = Arc::clone(&running.session);
+    let told = blocking(move || {
+        let overlaps = report::overlaps(&session.project, &envelope);
+        envelope.notes.extend(overlaps);
+        Ok(answer_of(&session, envelope))
+    });
+    Ok(complete(told.await?))
 }
 
 /// The answer to a question that was asked.
@@ -232,8 +247,8 @@ async fn answer(asking: &mut Option<Pin<Box<dyn Future<Output = Reply> + Send>>>
 async fn settle(running: &mut Running, reply: Reply) {
     let Some(approval) = running.approval else { return };
     let (approves, note) = match reply {
-        Reply::Yes(note) => (true, note),
-        Reply::No(note) => (false, note),
+        Reply::Yes(note) => (Some(ApprovalScope::Once), note),
+        Reply::No(note) => (None, note),
         Reply::Nothing => {
             running.notes.push("nobody answered the question in the client".to_owned());
             return running.exec.cancel();
@@ -250,24 +265,28 @@ async fn settle(running: &mut Running, reply: Reply) {
     }
 }
 
-fn answer_of(mut envelope: ExecEnvelopeDoc) -> Answer {
-    let said = text::of(&envelope);
-    let result = &mut envelope.result;
-    for (stream, missing) in [
-        (&mut result.stdout, &mut result.truncated.stdout_bytes),
-        (&mut result.stderr, &mut result.truncated.stderr_bytes),
-    ] {
-        let Some(bytes) = stream.to_bytes().filter(|bytes| bytes.len() > MOST_OUTPUT) else {
-            continue;
-        };
-        *missing += (bytes.len() - MOST_OUTPUT) as u64;
-        *stream = Text::new(&bytes[..MOST_OUTPUT]);
-    }
-    // What waits for a person has done nothing wrong.
-    let failed = match result.state {
-        ExecState::PendingApproval => false,
-        ExecState::Denied => true,
-        _ => result.error.is_some(),
+fn answer_of(session: &Session, envelope: ExecEnvelopeDoc) -> Answer {
+    let report = Report {
+        hosts: session.hosts(),
+        allows: ALLOWS,
+        pending: "the tool approvals waits for the decision: action wait, id {id}",
+        output: MOST_TEXT / 2,
     };
-    Answer::of(&envelope, said).failed(failed)
+    let (said, failed) = (report.text(&envelope), report::has_failed(&envelope));
+    Answer::of(&BriefDoc::new(envelope), said).failed(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_who_is_asked_has_ten_minutes() {
+        let minutes = |count: u64| ApprovalWait::For(Duration::from_secs(count * 60));
+        assert_eq!(approval_wait(true, 0), minutes(10));
+        assert_eq!(approval_wait(true, 5), minutes(10));
+        assert_eq!(approval_wait(true, 1200), minutes(20));
+        assert_eq!(approval_wait(false, 0), ApprovalWait::None);
+        assert_eq!(approval_wait(false, 60), minutes(1));
+    }
 }

@@ -63,6 +63,7 @@ pub(super) fn undo(session: &Session, arguments: &Arguments, consent: Consent) -
 
 fn restore(session: &Session, workspace: &Workspace, to: &str) -> Result<Answer> {
     let (project, record) = (workspace.project(), workspace.record()?);
+    session.point(to, workspace)?;
     let point = session.resolver().point_to_restore(to, &record)?;
     let restored = project.engine().checkpoints(project.vault()).restore(&record, &point)?;
     let document = RestoreDoc {

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use offshoot_engine::text::plain;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::time::Instant;
-
-use crate::answer::plain;
 
 /// No more often than this.
 const PAUSE: Duration = Duration::from_millis(100);
