@@ -1,6 +1,7 @@
 //! The commands: one file each, which the list here names.
 
 mod acp;
+mod agent;
 mod approvals;
 mod audit;
 mod binding;
@@ -28,9 +29,11 @@ mod logs;
 mod man;
 mod mcp;
 mod merge;
+mod models;
 mod op;
 mod policy;
 mod presets;
+mod providers;
 mod ps;
 mod pull;
 mod recover;
@@ -39,6 +42,7 @@ mod revert;
 mod review;
 mod run;
 mod sandbox;
+mod sessions;
 mod show;
 mod snapshot;
 mod status;
@@ -149,7 +153,13 @@ pub(crate) enum Command {
     /// Read and change files of a workspace without running anything
     #[command(subcommand)]
     Fs(fs::FsCommand),
-    /// Serve agents over the Model Context Protocol
+    /// Have Offshoot's own coding agent do a task
+    #[command(subcommand)]
+    Agent(agent::AgentCommand),
+    /// List, show and fork sessions of agents
+    #[command(subcommand, alias = "session")]
+    Sessions(sessions::SessionsCommand),
+    /// Serve agents over the Model Context Protocol, or call tools of other servers
     Mcp(mcp::McpArgs),
     /// Have a coding agent that runs outside use Offshoot for its commands
     Integrate(integrate::IntegrateArgs),
@@ -169,6 +179,12 @@ pub(crate) enum Command {
     /// List and show presets of coding agents
     #[command(subcommand, alias = "preset")]
     Presets(presets::PresetsCommand),
+    /// List language models, their limits and prices
+    #[command(alias = "model")]
+    Models(models::ModelsArgs),
+    /// List and check providers of language models
+    #[command(subcommand, alias = "provider")]
+    Providers(providers::ProvidersCommand),
     /// Check that this machine can run Offshoot
     Doctor(doctor::DoctorArgs),
     /// Print the version
@@ -199,6 +215,8 @@ impl Command {
                 | Self::Doctor(_)
                 | Self::Sandbox(_)
                 | Self::Presets(_)
+                | Self::Models(_)
+                | Self::Providers(_)
                 | Self::Hook(_)
         )
     }
@@ -225,6 +243,7 @@ impl Command {
     fn frees_space(&self) -> bool {
         use self::checkpoint::CheckpointCommand;
         use self::recover::RecoverCommand;
+        use self::sessions::SessionsCommand;
         use self::vault::VaultCommand;
         use self::workspace::WorkspaceCommand;
         matches!(
@@ -234,6 +253,7 @@ impl Command {
                 | Self::Recover(RecoverCommand::Drop(_))
                 | Self::Workspace(WorkspaceCommand::Delete(_))
                 | Self::Checkpoint(CheckpointCommand::Delete(_))
+                | Self::Sessions(SessionsCommand::Delete(_))
                 | Self::Discard(_)
                 | Self::Undo(_)
         )
@@ -266,6 +286,8 @@ pub(crate) fn run(
         Command::Policy(command) => policy::run(&command, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::Presets(command) => presets::run(&command, context),
+        Command::Models(args) => models::run(&args, context),
+        Command::Providers(command) => providers::run(&command, context),
         Command::Sandbox(command) => sandbox::run(&command, context),
         Command::Init(args) => init::run(&args, context),
         Command::Binding(command) => binding::run(&command, context),
@@ -292,6 +314,8 @@ pub(crate) fn run(
         Command::Discard(args) => discard::run(&args, context),
         Command::Export(args) => export::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
+        Command::Agent(command) => agent::run(&command, context),
+        Command::Sessions(command) => sessions::run(&command, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Integrate(args) => integrate::run(&args, context),
         Command::Hook(args) => hook::run(&args, context),

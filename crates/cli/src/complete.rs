@@ -15,8 +15,10 @@ use offshoot_engine::Options;
 use offshoot_engine::cache::CacheService;
 use offshoot_engine::operation::{Operation, Scope};
 use offshoot_engine::preset::Presets;
+use offshoot_engine::session::{SessionHead, SessionRecord};
 use offshoot_engine::settings;
 use offshoot_engine::vault::{Registry, Vault};
+use offshoot_provider::ModelCatalog;
 
 /// The variable by which a shell asks; the registration of each shell sets it.
 pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
@@ -103,6 +105,19 @@ pub(crate) fn approvals() -> ArgValueCandidates {
     })
 }
 
+/// Sessions, by name.
+pub(crate) fn sessions() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| {
+            let found = vault.sessions().ok()?.into_iter();
+            let shown = |(record, _): (SessionRecord, SessionHead)| {
+                plain(record.name).help(Some(record.id.short().into()))
+            };
+            Some(found.map(shown).collect())
+        })
+    })
+}
+
 /// Commands that run, by the start of their ids.
 pub(crate) fn running() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
@@ -153,6 +168,22 @@ pub(crate) fn caches() -> ArgValueCandidates {
 /// The presets of coding agents that everybody has.
 pub(crate) fn presets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| Presets::default().names().into_iter().map(plain).collect())
+}
+
+/// The providers of language models that everybody has.
+pub(crate) fn providers() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        ModelCatalog::built_in().providers().map(|id| plain(id.to_string())).collect()
+    })
+}
+
+/// The language models that everybody knows.
+pub(crate) fn models() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let catalog = ModelCatalog::built_in();
+        let models = catalog.providers().flat_map(|id| catalog.models(id));
+        models.map(|model| plain(model.full_name())).collect()
+    })
 }
 
 /// Operations, by the start of their ids.

@@ -25,7 +25,7 @@ use crate::global::Global;
 use crate::invocation::completed;
 use crate::output::Output;
 use crate::progress::import_progress;
-use crate::render::{self, age, changes};
+use crate::render::{self, age, listed_changes};
 
 /// The variable that names a workspace.
 const WORKSPACE_VARIABLE: &str = "OFFSHOOT_WORKSPACE";
@@ -236,7 +236,7 @@ impl Context {
             return Ok(CliError::usage("the vault has no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {
-            let (changes, age) = (changes(one.listed), age(one.used_ms));
+            let (changes, age) = (listed_changes(one.listed), age(one.used_ms));
             format!("{} ({changes}, {age})", one.workspace.name)
         });
         let hint = format!("one of: {}", shown.collect::<Vec<_>>().join(", "));

@@ -39,6 +39,16 @@ impl Watch {
         state: &'static str,
         tell: impl FnOnce(&CliError) + Send + 'static,
     ) -> Result<Self> {
+        Self::asking(state, |_| false, tell)
+    }
+
+    /// The same for a command that can be asked to end by itself: `ask` gets what the first signal stands for, and says whether it was. Then only the next
+    /// signal ends this process.
+    pub(crate) fn asking(
+        state: &'static str,
+        mut ask: impl FnMut(ExitCode) -> bool + Send + 'static,
+        tell: impl FnOnce(&CliError) + Send + 'static,
+    ) -> Result<Self> {
         let failed = |error: rustix::io::Errno| {
             CliError::new(ExitCode::Failure, format!("cannot watch for signals: {error}"))
         };
@@ -48,7 +58,7 @@ impl Watch {
         let state = Arc::new(Mutex::new(state));
         let said = Arc::clone(&state);
         let (hand_over, handed) = mpsc::channel();
-        let wait = move || watch(handed.recv().ok()?, &released, &said, tell);
+        let wait = move || watch(handed.recv().ok()?, &released, &said, (&mut ask, tell));
         let watcher = std::thread::Builder::new().spawn(wait).ok();
         match &watcher {
             Some(_) => drop(hand_over.send(signals)),
@@ -79,7 +89,7 @@ fn watch(
     signals: Signals,
     released: &OwnedFd,
     state: &Mutex<&'static str>,
-    tell: impl FnOnce(&CliError),
+    (ask, tell): (&mut dyn FnMut(ExitCode) -> bool, impl FnOnce(&CliError)),
 ) -> Option<Signals> {
     loop {
         let mut watched =
@@ -91,9 +101,13 @@ fn watch(
             Err(_) => return Some(signals),
             Ok(_) => {}
         }
-        if signals.ask_to_end() && interruption_answers() {
-            let state = *state.lock().unwrap_or_else(PoisonError::into_inner);
-            end(signals.ended_by().and_then(ExitCode::of_signal), state, tell);
+        if signals.ask_to_end() {
+            let code = signals.ended_by().and_then(ExitCode::of_signal);
+            let code = code.unwrap_or(ExitCode::Interrupted);
+            if !ask(code) && interruption_answers() {
+                let state = *state.lock().unwrap_or_else(PoisonError::into_inner);
+                end(code, state, tell);
+            }
         }
         if is_over {
             return Some(signals);
@@ -102,8 +116,7 @@ fn watch(
 }
 
 #[expect(clippy::exit, reason = "whoever sent the signal waits for the end of this process")]
-fn end(code: Option<ExitCode>, state: &str, tell: impl FnOnce(&CliError)) -> ! {
-    let code = code.unwrap_or(ExitCode::Interrupted);
+fn end(code: ExitCode, state: &str, tell: impl FnOnce(&CliError)) -> ! {
     tell(&CliError::new(code, format!("{}; {state}", code.as_str().replace('_', " "))));
     std::process::exit(code.number().into());
 }

@@ -26,7 +26,8 @@ pub(crate) struct Invocation {
 }
 
 /// Commands that know neither vaults nor settings of one call.
-const WITHOUT_VAULTS: [&str; 4] = ["completions", "config", "man", "version"];
+const WITHOUT_VAULTS: [&str; 6] =
+    ["completions", "config", "man", "models", "providers", "version"];
 
 /// Commands that are about all vaults, or name theirs themselves.
 const VAULT_BY_NAME: [&[&str]; 9] = [
@@ -92,6 +93,15 @@ pub(crate) fn next(hint: Hint) -> String {
         command.to_string()
     });
     completed.unwrap_or_default()
+}
+
+/// A sentence whose commands mean the vault that this command line meant, and name the workspace themselves where they are about one.
+pub(crate) fn said(hint: Hint) -> String {
+    let hint = match INVOCATION.get() {
+        Some(invocation) => hint.with_each(|command| invocation.complete(command, None)),
+        None => hint,
+    };
+    hint.to_string()
 }
 
 /// A line for a shell whose commands of Offshoot mean what this command line meant.

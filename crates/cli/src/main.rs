@@ -12,6 +12,7 @@ mod invocation;
 mod output;
 mod pager;
 mod progress;
+mod provider_choice;
 mod render;
 mod review;
 mod screen;

@@ -83,6 +83,13 @@ impl Output {
         self.answer(Document::new(document, self.notes_of_document()), human, true)
     }
 
+    /// Answers behind lines of JSON, as the last of them.
+    pub(crate) fn last_line<T: Kind>(&self, document: T) -> Result<()> {
+        self.conclude(document.exit_code());
+        claim_answer();
+        finish_write(print_json(&Document::new(document, self.take_notes())))
+    }
+
     /// Answers a question whose answer can be no: then what was asked for does not hold, as the exit code says too.
     pub(crate) fn checked<T: Question>(
         &self,

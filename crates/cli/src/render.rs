@@ -1,6 +1,7 @@
 //! Text for people.
 
 pub(crate) mod columns;
+pub(crate) mod discarded;
 pub(crate) mod exec;
 pub(crate) mod git;
 pub(crate) mod listing;
@@ -25,6 +26,7 @@ use offshoot_engine::id::Id;
 use offshoot_engine::policy::FILE_HEADER;
 use offshoot_engine::text::display_bytes;
 use offshoot_engine::wire;
+use offshoot_engine::workspace::ListedChanges;
 use offshoot_protocol::Text;
 
 use crate::invocation::next_in;
@@ -135,6 +137,15 @@ pub(crate) fn age(time_ms: u64) -> String {
 /// How much was changed, in two words.
 pub(crate) fn changes(changed: u64) -> String {
     if changed == 0 { "no changes".to_owned() } else { count(changed, "change") }
+}
+
+/// How many changes a workspace has, in a list.
+pub(crate) fn listed_changes(listed: ListedChanges) -> String {
+    match listed {
+        ListedChanges { committed, held: 0 } => changes(committed),
+        ListedChanges { committed: 0, held } => format!("{held} held back"),
+        ListedChanges { committed, held } => format!("{}, {held} held back", changes(committed)),
+    }
 }
 
 pub(crate) fn short(id: &Id) -> String {

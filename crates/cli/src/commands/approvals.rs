@@ -4,11 +4,13 @@ mod args;
 mod decide;
 mod inbox;
 mod outcome;
+mod question;
 mod rows;
 mod show;
 
 use clap::{Args, Subcommand};
 use offshoot_engine::approval::{Approval, ApprovalService};
+use offshoot_engine::text::command;
 use offshoot_engine::wire;
 use offshoot_protocol::{ApprovalListDoc, Hint};
 
@@ -19,8 +21,9 @@ use crate::render::{self, DIM, paint, table};
 use crate::terminal;
 
 use self::args::{ApproveArgs, DenyArgs, ListArgs, ShowArgs, WaitArgs, Which};
-pub(crate) use self::decide::{ask, tell_waiting};
-use self::rows::{pending, place, state, trial};
+pub(crate) use self::decide::tell_waiting;
+pub(crate) use self::question::ask;
+use self::rows::{catch_up, pending, place, state, trial};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,6 +82,7 @@ pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Result<Option<u8>>
     service.expire()?;
     match &args.command {
         None if terminal::is_attended() && !context.output.is_json() => {
+            catch_up(context, &opened, &pending(context, &opened, &service)?);
             inbox::run(context, &opened, &service).map(|()| None)
         }
         None => list(false, context, &opened, &service).map(|()| None),
@@ -90,6 +94,7 @@ pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Result<Option<u8>>
         }
         Some(ApprovalsCommand::Approve(args)) => {
             let found = chosen(&args.which, context, &opened, &service)?;
+            context.engine.ready_to_approve((&opened.vault, &opened.name), &found)?;
             decide::approve(args, context, &opened, &found).map(|()| None)
         }
         Some(ApprovalsCommand::Deny(args)) => {
@@ -111,8 +116,15 @@ fn chosen(
     if which.all {
         return pending(context, opened, service);
     }
-    // All are found before anything is done about one.
-    Ok(which.ids.iter().map(|id| service.find(id)).collect::<std::result::Result<_, _>>()?)
+    // All are found before anything is done about one, and each is taken once.
+    let mut found: Vec<Approval> = Vec::new();
+    for id in &which.ids {
+        let approval = service.find(id)?;
+        if !found.iter().any(|known| known.id == approval.id) {
+            found.push(approval);
+        }
+    }
+    Ok(found)
 }
 
 const COLUMNS: &[&str] = &["ID", "STATE", "WORKSPACE", "ASKED", "BY", "TRIAL", "COMMAND"];
@@ -141,11 +153,11 @@ fn list(
             vec![
                 paint(DIM, &one.id.short()),
                 state(one.state),
-                place(one, item.workspace.as_deref()),
+                place(one, item.workspace.as_deref(), &workspaces),
                 render::age(one.created_ms),
                 render::line(by),
                 trial(one),
-                render::line(&one.command),
+                command(&one.command),
             ]
         });
         let mut words = vec![("see", "offshoot approvals show ID")];

@@ -5,7 +5,7 @@ mod prune;
 mod verify;
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -138,9 +138,13 @@ fn rotate(context: &Context) -> Result<()> {
     context.output.done(document, |document| format!("key {}\n", document.key))
 }
 
-/// Opens a file to read.
-fn open(path: &Path) -> Result<fs::File> {
-    fs::File::open(path).map_err(|error| {
+/// Opens a file to read; `-` is standard input.
+fn open(path: &Path) -> Result<Box<dyn Read>> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    let file = fs::File::open(path).map_err(|error| {
         CliError::new(ExitCode::NotFound, format!("cannot open {}: {error}", host_path(path)))
-    })
+    })?;
+    Ok(Box::new(file))
 }

@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
+use offshoot_engine::Workspace;
 use offshoot_engine::commit::{Allow, Commit, CommitEvent, Outcome, Pattern};
 use offshoot_engine::error::ServiceError;
 use offshoot_engine::file::PathContext;
@@ -163,6 +164,36 @@ pub(crate) fn commit_and_report(
     told: &dyn Fn(&CommitEvent),
     expand: ExpandArgs,
 ) -> Result<()> {
+    let (document, text) = carry_out(context, vault, (workspace, commit), told, expand)?;
+    match document.exit_code().is_success() {
+        true => context.output.done(document, |_: &_| text)?,
+        false => context.output.data(document, |_: &_| text)?,
+    }
+    context.engine.tell_git_due(vault);
+    Ok(())
+}
+
+/// Commits all that a workspace changed: what came of it, for programs and for people.
+pub(crate) fn commit_all(
+    context: &Context,
+    workspace: &Workspace,
+    message: &str,
+) -> Result<(CommitDoc, String)> {
+    let (vault, record) = (workspace.project().vault(), workspace.record()?);
+    let told = |event: &_| context.engine.tell_event(event);
+    let commit = Commit::new(message);
+    let done = carry_out(context, vault, (&record, &commit), &told, ExpandArgs::default())?;
+    context.engine.tell_git_due(vault);
+    Ok(done)
+}
+
+fn carry_out(
+    context: &Context,
+    vault: &Vault,
+    (workspace, commit): (&WorkspaceRecord, &Commit),
+    told: &dyn Fn(&CommitEvent),
+    expand: ExpandArgs,
+) -> Result<(CommitDoc, String)> {
     let progress = context.config().ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "writing files to the folder");
     let outcome = context.engine.commit(vault, workspace, commit, told)?;
@@ -190,9 +221,8 @@ pub(crate) fn commit_and_report(
         ways_on: way_on::all_completed(wire::commit_ways_on(brought)),
         ..wire::commit(brought)
     };
-    report(context, &outcome, document, &text)?;
-    context.engine.tell_git_due(vault);
-    Ok(())
+    tell_notes(context, &outcome);
+    Ok((document, text))
 }
 
 /// What was asked for.
@@ -220,7 +250,7 @@ fn asked(args: &CommitArgs, standing: &PathContext) -> Result<Commit> {
     })
 }
 
-fn report(context: &Context, outcome: &Outcome, document: CommitDoc, text: &str) -> Result<()> {
+fn tell_notes(context: &Context, outcome: &Outcome) {
     let brought = &outcome.brought;
     context.engine.tell_skipped(&brought.report);
     for pattern in &brought.unmatched {
@@ -230,9 +260,5 @@ fn report(context: &Context, outcome: &Outcome, document: CommitDoc, text: &str)
         context.output.note(format!(
             "{pattern} names a part of a git directory, which is committed as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
         ));
-    }
-    match document.exit_code().is_success() {
-        true => context.output.done(document, |_: &_| text.to_owned()),
-        false => context.output.data(document, |_: &_| text.to_owned()),
     }
 }

@@ -157,7 +157,7 @@ fn setting(setting: &Setting) -> SettingDoc {
 
 fn change(context: &Context, project: bool, key: &str, value: Option<&str>) -> Result<()> {
     let whose = if project { Whose::Project } else { Whose::User };
-    context.engine.may_set(whose, key)?;
+    context.engine.may_set(whose, key, value)?;
     let edited = edit(&context.engine.options().sources(), whose, key, value)?;
     // The file is written, whether or not the vault of this folder can be.
     if let Err(error) = context.engine.record_setting(&edited) {

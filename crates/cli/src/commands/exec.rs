@@ -3,7 +3,6 @@
 mod answer;
 mod ask;
 mod closing;
-mod discarded;
 mod form;
 mod limits;
 mod live;
@@ -17,6 +16,7 @@ mod summary;
 mod writer;
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use offshoot_engine::approval::Approval;
@@ -25,8 +25,9 @@ use offshoot_engine::exec::{
     refusal,
 };
 use offshoot_engine::policy::{Verdict, judge};
+use offshoot_engine::sandbox::Rules;
 use offshoot_engine::vault::Vault;
-use offshoot_protocol::{ExitCode, Network};
+use offshoot_protocol::ExitCode;
 
 use self::answer::Answer;
 pub(crate) use self::ask::{Ask, Input};
@@ -104,29 +105,16 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         (false, true) => Form::Json,
         (false, false) => Form::People,
     };
+    let command = match &args.shell {
+        Some(text) => CommandLine::Shell(text.clone()),
+        None => CommandLine::Argv(args.command.clone()),
+    };
     let mut ask = Ask {
-        command: match &args.shell {
-            Some(text) => CommandLine::Shell(text.clone()),
-            None => CommandLine::Argv(args.command.clone()),
-        },
-        options: &args.options,
         timeout: args.timeout,
-        default_timeout: context.config().exec.timeout,
-        shell: false,
-        session: false,
-        net: Network::None,
-        asked: false,
-        asked_net: None,
-        allow: Vec::new(),
-        preset: None,
-        unconfined: false,
-        may_reach: true,
-        timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },
         patch: args.diff,
-        record: true,
         raw: args.raw,
-        asks_person: false,
+        ..Ask::new(command, &args.options, context)
     };
     perform(&mut ask, form, context)
 }
@@ -175,12 +163,17 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         true => closing.naming(context, &place, &envelope.result),
         false => closing,
     };
-    if !envelope.result.removed
+    let is_kept = !envelope.result.removed
         && envelope.result.joined.is_none()
-        && envelope.result.error.is_none()
-    {
-        context.note_overlaps(&place.vault.vault, &envelope.result);
-    }
+        && envelope.result.error.is_none();
+    let overlaps = match is_kept {
+        true => context.overlaps(&place.vault.vault, &envelope.result),
+        false => Vec::new(),
+    };
+    // People are told after what names the workspace.
+    let (noted, last) =
+        if form.is_text() { (Vec::new(), overlaps) } else { (overlaps, Vec::new()) };
+    noted.into_iter().for_each(|notice| context.output.note(notice));
     if form.is_text() && ask.input == Input::Nothing && request::has_unread_input() {
         context.output.hint("the command read no standard input: add -i to pass it on");
     }
@@ -196,12 +189,41 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         signals.give_back();
     }
     let code = answer.finish(context, &envelope, &listing, written, &closing);
+    if code.is_ok() {
+        last.into_iter().for_each(|notice| context.output.note(notice));
+        context.output.print_notes();
+    }
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
     let workspace = workspace.filter(|_| envelope.result.joined.is_none());
     if let Some((workspace, _)) = workspace {
         maintain::after_command(context, &place.vault, workspace);
     }
     code
+}
+
+/// Finds out all that policy is asked about: the preset, what that makes of the command, the rules and the network.
+fn settle(
+    ask: &mut Ask<'_>,
+    context: &Context,
+    project: Option<&Path>,
+    form: Form,
+) -> Result<Rules> {
+    preset::settle(ask, context)?;
+    preset::place(ask, project);
+    let rules = context.engine.rules(project, &ask.options.policy)?;
+    network::settle(ask, context, &rules, project, form)?;
+    Ok(rules)
+}
+
+/// What policy says about a command that is not run, in the same way as about one that is; nobody is asked anything.
+pub(crate) fn judged(
+    ask: &mut Ask<'_>,
+    context: &Context,
+    (project, folders): (&Path, Vec<PathBuf>),
+) -> Result<Verdict> {
+    let rules = settle(ask, context, Some(project), Form::Json)?;
+    let surroundings = ask.question().surroundings(context, project, folders)?;
+    Ok(judge(&rules.policy, &ask.command, &surroundings))
 }
 
 /// Whether anything can come of a command that policy says this about.
@@ -229,12 +251,9 @@ enum Prepared {
 }
 
 fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> Result<Prepared> {
-    preset::settle(ask, context)?;
     let found = setup::find(context)?;
     let project = found.project()?;
-    preset::place(ask, project.as_deref());
-    let rules = context.engine.rules(project.as_deref(), &ask.options.policy)?;
-    network::settle(ask, context, &rules, project.as_deref(), form)?;
+    let rules = settle(ask, context, project.as_deref(), form)?;
     if form.is_text() {
         preset::announce(ask, context);
     }
@@ -250,7 +269,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             let verdict = judge(
                 &rules.policy,
                 &ask.command,
-                &ask.question(context).context(&project, Vec::new())?,
+                &ask.question().surroundings(context, &project, Vec::new())?,
             );
             if !may_become(&verdict) {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)?));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::Args;
 use offshoot_engine::exec::{CommandLine, INSIDE};
 use offshoot_engine::policy::{PolicyDecision, Verdict};
-use offshoot_protocol::IntegratedAgent;
+use offshoot_protocol::{IntegratedAgent, Notation};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -67,10 +67,9 @@ pub(crate) fn run(args: &HookArgs, context: &Context) -> Result<()> {
 fn answer(context: &Context) -> Answer {
     let mut text = String::new();
     let read = std::io::stdin().take(LARGEST).read_to_string(&mut text);
-    let asked: Asked = match read
-        .map_err(|error| error.to_string())
-        .and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()))
-    {
+    let asked: Asked = match read.map_err(|error| error.to_string()).and_then(|_| {
+        serde_json::from_str(&text).map_err(|error| Notation::Json.explain(&error.to_string()))
+    }) {
         Ok(asked) => asked,
         Err(error) => return Answer::Deny(format!("Offshoot cannot read the question: {error}")),
     };

@@ -6,14 +6,15 @@ mod json_text;
 mod jsonc;
 mod plan;
 mod record;
+mod toml_keys;
 mod toml_text;
 
 use std::io::{IsTerminal, Write};
 
 use clap::Args;
 use offshoot_protocol::{
-    IntegrateDoc, IntegrateInstructionsDoc, IntegrateListDoc, IntegratedAgent, IntegrationDoc,
-    IntegrationPart, IntegrationScope, IntegrationState, Text,
+    ExitCode, IntegrateDoc, IntegrateInstructionsDoc, IntegrateListDoc, IntegratedAgent,
+    IntegrationDoc, IntegrationPart, IntegrationScope, IntegrationState, Text,
 };
 
 use self::plan::Step;
@@ -30,6 +31,7 @@ Examples:
   offshoot integrate claude                 show what is written, ask, write it
   offshoot integrate codex --scope project  for everybody who works on this project
   offshoot integrate claude --no-hook       the MCP server alone
+  offshoot integrate codex --environment    run all tools of Codex in a workspace, and Codex outside
   offshoot integrate claude --remove        take it back
   offshoot integrate claude --check         exit code 1 if something is missing
   offshoot integrate --agents-md >> AGENTS.md
@@ -50,6 +52,9 @@ pub(crate) struct IntegrateArgs {
     /// Add no hook, only the MCP server
     #[arg(long, requires = "agent")]
     no_hook: bool,
+    /// Have Codex run its tools in the workspace `codex`, in place of the MCP server and the hook
+    #[arg(long, requires = "agent", conflicts_with = "no_hook")]
+    environment: bool,
     /// Take back what was written
     #[arg(long, requires = "agent")]
     remove: bool,
@@ -81,16 +86,13 @@ pub(crate) fn run(args: &IntegrateArgs, context: &Context) -> Result<()> {
 fn change(agent: IntegratedAgent, args: &IntegrateArgs, context: &Context) -> Result<()> {
     context.engine.actor().require_person("change the settings of agents")?;
     let scope = args.scope.unwrap_or_default();
-    let mut records = Records::read(context)?;
-    let mut parts = agents::parts(agent, scope, &records, context)?;
-    parts.retain(|part| !(args.no_hook && part.part == IntegrationPart::Hook));
-    let plan = if args.remove { plan::remove } else { plan::add };
-    let steps: Vec<Step> = parts.iter().map(|part| plan(part, &records)).collect::<Result<_>>()?;
+    let (_, steps) = planned(agent, scope, args, context)?;
     for step in steps.iter().filter(|step| step.state == IntegrationState::Other) {
         let path = host_path(&step.path);
-        context.output.note(match args.remove {
-            true => format!("{path} has another entry of this name, which stays"),
-            false => format!("{path} has another entry of this name already, which stays"),
+        context.output.note(match (step.is_file, args.remove) {
+            (true, _) => format!("{path} is not as Offshoot writes it, and stays"),
+            (false, true) => format!("{path} has another entry of this name, which stays"),
+            (false, false) => format!("{path} has another entry of this name already, which stays"),
         });
     }
     let changes = steps.iter().any(Step::changes);
@@ -98,11 +100,64 @@ fn change(agent: IntegratedAgent, args: &IntegrateArgs, context: &Context) -> Re
         return Err(CliError::usage("nothing was written")
             .hint("add --yes to write it without being asked"));
     }
-    for step in &steps {
-        step.carry_out(&mut records)?;
+    let _alone = Records::lock(context)?;
+    // Another process may have changed something meanwhile. Whoever was asked has seen this and nothing else.
+    let (mut records, now) = planned(agent, scope, args, context)?;
+    if changes && !args.yes && now != steps {
+        let message = "the settings were changed just now: nothing was written";
+        return Err(CliError::new(ExitCode::Conflict, message).hint("try again"));
     }
+    let steps = now;
+    plan::carry_out(agent, &steps, &mut records)?;
     let document = IntegrateDoc { agent, scope, files: steps.iter().map(Step::document).collect() };
     context.output.done(document, |_| told(agent, args, &steps))
+}
+
+/// What is to be done, by what is recorded and by the files as they are now.
+fn planned(
+    agent: IntegratedAgent,
+    scope: IntegrationScope,
+    args: &IntegrateArgs,
+    context: &Context,
+) -> Result<(Records, Vec<Step>)> {
+    let records = Records::read(context)?;
+    let mut parts = agents::parts(agent, scope, &records, context)?;
+    parts.retain(|part| !(args.no_hook && part.part == IntegrationPart::Hook));
+    let environment = agents::environment(agent, scope, context)?;
+    if args.environment && environment.is_empty() {
+        let message = "only Codex can run its tools elsewhere, by the settings of the user";
+        return Err(CliError::usage(message).hint("offshoot integrate codex --environment"));
+    }
+    if args.remove {
+        // Its settings are looked for only where it was put: the user may have the same.
+        let is_noted = environment.first().is_some_and(|part| records.of(&part.path).is_some());
+        parts.extend(environment.into_iter().filter(|_| is_noted));
+        let steps = parts.iter().map(|part| plan::remove(part, &records)).collect::<Result<_>>()?;
+        return Ok((records, steps));
+    }
+    // Each way in has no use for the other: the hook would refuse what runs inside anyway.
+    let (wanted, other) = match args.environment {
+        true => (environment, parts),
+        false => (parts, environment),
+    };
+    let is_there = |part: &agents::Part| match plan::state(part) {
+        Ok(state) => state == IntegrationState::Present && records.of(&part.path).is_some(),
+        Err(_) => false,
+    };
+    if other.iter().any(is_there) {
+        let message = format!("{agent} uses Offshoot in another way already");
+        let hint = format!("`offshoot integrate {agent} --remove` takes that back; then try again");
+        return Err(CliError::new(ExitCode::Conflict, message).hint(hint));
+    }
+    let steps: Vec<Step> =
+        wanted.iter().map(|part| plan::add(part, &records)).collect::<Result<_>>()?;
+    let taken = |step: &&Step| step.state == IntegrationState::Other;
+    if let Some(step) = steps.iter().find(taken).filter(|_| args.environment) {
+        let message = format!("{} says something else already", host_path(&step.path));
+        let hint = "environments, `sandbox_mode` and `features.daemon_auto_start` of your own have to go first; nothing was changed";
+        return Err(CliError::new(ExitCode::Conflict, message).hint(hint));
+    }
+    Ok((records, steps))
 }
 
 /// Shows what would be written and asks. Where nobody can answer, the answer is no.
@@ -141,7 +196,9 @@ fn shown(steps: &[Step]) -> String {
 }
 
 fn told(agent: IntegratedAgent, args: &IntegrateArgs, steps: &[Step]) -> String {
-    if !steps.iter().any(Step::changes) {
+    let stays = || steps.iter().filter(|step| step.state == IntegrationState::Other);
+    let leaves = args.remove && stays().next().is_some();
+    if !leaves && !steps.iter().any(Step::changes) {
         return match args.remove {
             true => format!("nothing of Offshoot is in the settings of {agent}\n"),
             false => format!("{agent} uses Offshoot already\n"),
@@ -150,12 +207,30 @@ fn told(agent: IntegratedAgent, args: &IntegrateArgs, steps: &[Step]) -> String 
     // Who was asked has seen it.
     let mut text = if args.yes { shown(steps) } else { String::new() };
     if args.remove {
-        text.push_str(&format!("{agent} does not use Offshoot any more\n"));
+        for step in stays() {
+            let path = host_path(&step.path);
+            let what = match step.is_file {
+                true => path,
+                false => format!("the entry of Offshoot in {path}"),
+            };
+            text.push_str(&format!(
+                "delete {what} yourself: {agent} may use Offshoot as long as it is there\n"
+            ));
+        }
+        if stays().next().is_none() {
+            text.push_str(&format!("{agent} does not use Offshoot any more\n"));
+        }
         return text;
     }
     text.push_str(&format!("{agent} uses Offshoot from its next start on\n"));
     let has_hook = steps.iter().any(|step| step.part == IntegrationPart::Hook);
-    if agent == IntegratedAgent::Codex && has_hook {
+    if args.environment {
+        let workspace = agents::CODEX_WORKSPACE;
+        text.push_str(&format!(
+            "its tools run in workspace {workspace} of the project that it works in\n"
+        ));
+    }
+    if agent == IntegratedAgent::Codex && has_hook && !args.environment {
         text.push_str("codex runs the hook once you trust it there: /hooks\n");
     }
     text
@@ -172,6 +247,16 @@ fn list(args: &IntegrateArgs, context: &Context) -> Result<()> {
         for scope in scopes.filter(|one| scope.is_none_or(|asked| asked == *one)) {
             let parts = agents::parts(agent, scope, &records, context)?;
             let asked = |part: &agents::Part| !(args.no_hook && part.part == IntegrationPart::Hook);
+            // The one way in or the other: what was asked about, else what is there.
+            let environment = agents::environment(agent, scope, context)?;
+            let is_there = |part: &agents::Part| {
+                !matches!(plan::state(part), Ok(IntegrationState::Absent | IntegrationState::Other))
+            };
+            let parts = match environment.first() {
+                Some(first) if args.environment || is_there(first) => environment,
+                None if args.environment => continue,
+                _ => parts,
+            };
             integrations.extend(parts.iter().filter(|part| asked(part)).map(|part| {
                 let (state, problem) = match plan::state(part) {
                     Ok(state) => (state, None),

@@ -1,15 +1,24 @@
-//! `offshoot mcp`: for agents that speak the Model Context Protocol.
+//! `offshoot mcp`: for agents that speak the Model Context Protocol, and tools of other servers.
+
+mod shown;
+mod tools;
+mod trust;
 
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 use offshoot_mcp::{McpListen, McpOptions, McpTools, serve_http, serve_stdio};
 use offshoot_protocol::{ExitCode, Hint};
 
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
 use crate::output;
+
+use self::tools::{CallArgs, ToolsArgs};
+pub(super) use self::tools::{connect, untrusted};
+use self::trust::{ForgetArgs, TrustArgs};
 
 /// A shorter token can be guessed.
 const SHORTEST_TOKEN: usize = 16;
@@ -22,6 +31,7 @@ Examples:
   offshoot mcp --http                       on http://127.0.0.1:7337/mcp; prints the token
   offshoot mcp --http 127.0.0.1:0 --token-file ~/.config/offshoot/mcp-token
   claude mcp add offshoot -- offshoot mcp   add it to Claude Code
+  offshoot mcp servers                      the other way round: tools of other servers
 
 Each session works in a workspace of its own, forked at the first call that changes or runs
 something and named after the client. The folder does not change unless somebody commits:
@@ -31,8 +41,10 @@ are the same as for `offshoot exec`.
 Tools: exec, read, write, edit, search, list, diff, status, checkpoint, undo, commit, approvals.";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    command: Option<McpCommand>,
     /// Serve the project of this folder [default: the current one]
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
@@ -57,12 +69,51 @@ pub(crate) struct McpArgs {
     /// Let calls name a workspace
     #[arg(long)]
     any_workspace: bool,
+    /// Let commands reach these hosts when an agent asks for them, as they are written here
+    #[arg(long, value_name = "allow=HOSTS")]
+    net: Vec<String>,
     /// Let agents commit to the folder without asking
     #[arg(long)]
     allow_commit: bool,
 }
 
+// Not a doc comment: clap would say it of the command above.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+enum McpCommand {
+    /// List the servers that mcp.toml names
+    #[command(after_help = tools::SERVERS_EXAMPLES)]
+    Servers,
+    /// List the tools of a server
+    #[command(
+        after_help = "Examples:\n  offshoot mcp tools notes\n  offshoot mcp tools notes --json\n\nIt starts the server, or connects to it. The texts are the server's own."
+    )]
+    Tools(ToolsArgs),
+    /// Call a tool that you trust
+    #[command(after_help = tools::CALL_EXAMPLES)]
+    Call(CallArgs),
+    /// Trust the tools of a server as it defines them now
+    #[command(after_help = trust::EXAMPLES)]
+    Trust(TrustArgs),
+    /// Trust no tool of a server any more
+    #[command(
+        after_help = "Examples:\n  offshoot mcp forget notes\n  offshoot mcp forget notes --json"
+    )]
+    Forget(ForgetArgs),
+}
+
 pub(crate) fn run(args: &McpArgs, context: &Context) -> Result<()> {
+    match &args.command {
+        None => serve(args, context),
+        Some(McpCommand::Servers) => tools::servers(context),
+        Some(McpCommand::Tools(args)) => tools::list(args, context),
+        Some(McpCommand::Call(args)) => tools::call(args, context),
+        Some(McpCommand::Trust(args)) => trust::trust(args, context),
+        Some(McpCommand::Forget(args)) => trust::forget(args, context),
+    }
+}
+
+fn serve(args: &McpArgs, context: &Context) -> Result<()> {
     let options = options(args, context)?;
     let Some(address) = args.http else { return serve_stdio(options) };
     check(address, args.listen_anywhere)?;
@@ -93,10 +144,26 @@ fn options(args: &McpArgs, context: &Context) -> Result<McpOptions> {
         vault: context.vault_name().map(str::to_owned),
         workspace: context.workspace_name().map(str::to_owned),
         any_workspace: args.any_workspace,
+        hosts: hosts(&args.net)?,
         allow_commit: args.allow_commit,
         tools: McpTools::new(&args.tools, &args.no_tools)?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
+}
+
+/// The hosts of `allow=HOST,HOST`.
+pub(crate) fn hosts(given: &[String]) -> Result<Vec<String>> {
+    let mut hosts = Vec::new();
+    for text in given {
+        let Some(list) = text.strip_prefix("allow=").filter(|list| !list.is_empty()) else {
+            let message = format!("--net {text}: not allow=HOSTS");
+            return Err(CliError::usage(message).hint(Hint::from(
+                "`--net allow=crates.io,static.crates.io` names hosts; without it commands reach none but those of your configuration",
+            )));
+        };
+        hosts.extend(list.split(',').map(|host| host.trim().to_owned()));
+    }
+    Ok(hosts)
 }
 
 /// Others reach the server only if somebody says so.
@@ -121,6 +188,12 @@ fn read_token(file: &Path) -> Result<String> {
         CliError::new(ExitCode::NotFound, format!("{}: {error}", file.display()))
     };
     let text = std::fs::read_to_string(file).map_err(failed)?;
+    let mode = std::fs::metadata(file).map_err(failed)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        let message = format!("{}: others can read or write it", file.display());
+        let hint = format!("only its owner may: chmod 600 {}", file.display());
+        return Err(CliError::usage(message).hint(Hint::from(hint)));
+    }
     let token = text.trim();
     let fits = token.len() >= SHORTEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
     match fits {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use offshoot_engine::preset::{HomeKeep, HomeRow, Preset, PresetFit, PresetOrigin};
+use offshoot_engine::preset::{HomeKeep, HomeRow, Preset, PresetFit, PresetKey, PresetOrigin};
 use offshoot_protocol::{
-    OwnSandbox, PresetArgumentsDoc, PresetCheckDoc, PresetCheckedDoc, PresetHomeDoc,
-    PresetHostsDoc, PresetListDoc, PresetShowDoc, PresetSummaryDoc, Text,
+    ExitCode, OwnSandbox, PresetArgumentsDoc, PresetCheckDoc, PresetCheckedDoc, PresetHomeDoc,
+    PresetHostsDoc, PresetKeyDoc, PresetListDoc, PresetShowDoc, PresetSummaryDoc, Text,
 };
 
 use crate::complete;
@@ -103,8 +103,15 @@ fn origin(origin: PresetOrigin) -> &'static str {
 }
 
 fn show(name: &str, context: &Context) -> Result<()> {
-    let preset = context.engine.presets().get(name).map_err(CliError::usage)?;
-    let (fit, viewer) = (fit(&preset), context.engine.viewer());
+    let presets = context.engine.presets();
+    let preset = presets.get(name).map_err(|message| match presets.find(name) {
+        Some(_) => CliError::usage(message),
+        None => CliError::new(ExitCode::NotFound, message),
+    })?;
+    let viewer = context.engine.viewer();
+    let moves = preset.moves.keys().cloned().collect();
+    let preset = viewer.moved(preset).0;
+    let fit = fit(&preset);
     let hosts = &preset.hosts;
     let refused = hosts.features.iter().chain(&hosts.telemetry).chain(&hosts.update);
     let args = &preset.args;
@@ -121,6 +128,8 @@ fn show(name: &str, context: &Context) -> Result<()> {
             trusted: args.trusted.clone(),
             lost: args.lost.iter().map(|lost| lost.argument.clone()).collect(),
         },
+        inject: preset.inject.iter().map(key).collect(),
+        moves,
         home: preset.home.iter().map(row).collect(),
         logged_in: fit.is_logged_in(&viewer, &[]),
         login: preset.login.as_ref().map(|login| login.command.clone()),
@@ -130,11 +139,20 @@ fn show(name: &str, context: &Context) -> Result<()> {
         summary: preset.summary.clone(),
         site: preset.site.clone(),
         programs: preset.programs.clone(),
+        acp: preset.acp.as_ref().map(|acp| acp.command.clone()).unwrap_or_default(),
         own_sandbox: preset.own_sandbox,
         env_pass: preset.env.pass.clone(),
         env_set: preset.env.set.iter().map(|(name, value)| format!("{name}={value}")).collect(),
     };
     context.output.data(document, text)
+}
+
+fn key(key: &PresetKey) -> PresetKeyDoc {
+    PresetKeyDoc {
+        variable: key.variable.clone(),
+        host: key.host.clone(),
+        header: key.header.clone(),
+    }
 }
 
 fn row(row: &HomeRow) -> PresetHomeDoc {
@@ -161,12 +179,17 @@ fn text(document: &PresetShowDoc) -> String {
         PresetOrigin::BuiltIn => "built in".to_owned(),
         PresetOrigin::User => render::text(&document.file),
     };
+    let key = |key: &PresetKeyDoc| format!("{} for {}", key.variable, key.host);
+    let keys: Vec<String> = document.inject.iter().map(key).collect();
     let mut text = format!("{}  {}\n", paint(NAME, &document.name), line(&document.summary));
     for (what, value) in [
         ("from", from),
         ("known by", list(&document.programs)),
+        ("for editors", editors(document)),
         ("login", login),
         ("passes", list(&document.env_pass)),
+        ("moved by", list(&document.moves)),
+        ("can stay out", list(&keys)),
         ("sets", list(&document.env_set)),
         ("adds", list(&document.arguments.always)),
         ("at a terminal", list(&document.arguments.interactive)),
@@ -190,6 +213,14 @@ fn text(document: &PresetShowDoc) -> String {
     text
 }
 
+/// How an editor starts it.
+fn editors(document: &PresetShowDoc) -> String {
+    match document.acp.as_slice() {
+        [] => "nothing".to_owned(),
+        words => format!("offshoot acp {}, which runs {}", document.name, words.join(" ")),
+    }
+}
+
 fn check(asked: Option<&str>, context: &Context) -> Result<()> {
     let presets = context.engine.presets();
     let all = match asked {
@@ -204,12 +235,15 @@ fn check(asked: Option<&str>, context: &Context) -> Result<()> {
     let directories: Vec<PathBuf> =
         path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
     let checked = all.into_iter().map(|(name, preset)| match preset {
-        Ok(preset) => PresetCheckedDoc {
-            program: installed(&preset, &directories).map(|path| path_text(&path)),
-            logged_in: fit(&preset).is_logged_in(&viewer, &[]),
-            problem: None,
-            name,
-        },
+        Ok(preset) => {
+            let preset = viewer.moved(preset).0;
+            PresetCheckedDoc {
+                program: installed(&preset, &directories).map(|path| path_text(&path)),
+                logged_in: fit(&preset).is_logged_in(&viewer, &[]),
+                problem: None,
+                name,
+            }
+        }
         Err(error) => PresetCheckedDoc {
             name,
             program: None,

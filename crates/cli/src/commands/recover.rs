@@ -70,6 +70,7 @@ pub(crate) struct DropArgs {
 pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
     let opened = context.vault_as_left()?;
     let vault = &opened.vault;
+    context.engine.settle_shared(vault);
     let service = context.engine.leftovers(vault);
     match command {
         RecoverCommand::List => list(context, &service),

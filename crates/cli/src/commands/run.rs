@@ -1,6 +1,5 @@
 //! `offshoot run`: a command for the person in front of the terminal.
 
-use offshoot_protocol::Network;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -50,25 +49,14 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
     let json = context.output.is_json();
     let attended = terminal::is_attended() && !args.no_terminal && !json;
     let mut ask = Ask {
-        command: CommandLine::Argv(command(&args.command)),
-        options: &args.options,
         timeout: args.timeout,
         default_timeout: context.config().run.timeout,
         shell: args.command.is_empty(),
         session: true,
-        net: Network::None,
-        asked: false,
-        asked_net: None,
-        allow: Vec::new(),
-        preset: None,
-        unconfined: false,
-        may_reach: true,
         timeout_key: "run.timeout",
         input: if attended { Input::Terminal } else { Input::Stream },
-        patch: false,
         record: !args.no_record,
-        raw: false,
-        asks_person: false,
+        ..Ask::new(CommandLine::Argv(command(&args.command)), &args.options, context)
     };
     exec::perform(&mut ask, if json { Form::Json } else { Form::Person }, context)
 }

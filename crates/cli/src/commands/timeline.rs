@@ -1,7 +1,7 @@
 //! `offshoot timeline`: what happened in a workspace.
 
 use clap::Args;
-use offshoot_engine::audit::AuditEntry;
+use offshoot_engine::audit::{AuditEntry, AuditService};
 use offshoot_engine::id::Id;
 use offshoot_engine::reference::Resolver;
 use offshoot_engine::wire;
@@ -11,11 +11,13 @@ use offshoot_protocol::{
 };
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many files of each entry are shown to people.
 const SHOWN_FILES: usize = 5;
+/// So many events are looked at for the last command of a vault.
+const LOOKED_AT: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(
@@ -34,10 +36,23 @@ pub(crate) fn run(args: &TimelineArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let of = match context.workspace_name() {
         _ if args.all => None,
-        Some(name) => Some(Resolver::new(vault).workspace_ever(name)?),
+        Some(name) => Some(Resolver::new(vault).workspace_ever(name).map_err(|error| {
+            let mut error = CliError::from(error);
+            let known = error.hint.take().map(|hint| hint.text("; ")).unwrap_or_default();
+            let all = known.then("offshoot timeline --all");
+            error.hint(all.text(" has commands that were denied before their workspace was made"))
+        })?),
         None => context.workspace_to_read(vault)?.map(|found| (found.id, found.name)),
     };
     let service = context.engine.audit(vault);
+    if let Some((id, name)) = of.as_ref().filter(|_| context.workspace_name().is_none())
+        && is_elsewhere(&service, *id)?
+    {
+        let name = render::line(name);
+        context.output.note(format!(
+            "this is workspace {name}; `offshoot timeline --all` tells of a later command"
+        ));
+    }
     let (entries, more) = service.story(of.as_ref().map(|(id, _)| *id), args.limit)?;
     // What is left out goes back that far only where all that is there is shown.
     let pruned = if more { None } else { service.pruned()? };
@@ -56,10 +71,26 @@ pub(crate) fn run(args: &TimelineArgs, context: &Context) -> Result<()> {
     })
 }
 
+/// Whether the last command of the vault, or what was decided about it, belongs to no workspace or to another one.
+fn is_elsewhere(service: &AuditService<'_>, workspace: Id) -> Result<bool> {
+    let (entries, _) = service.story(None, LOOKED_AT)?;
+    let last = entries.iter().rev().find(|entry| entry.exec().is_some());
+    Ok(last.is_some_and(|last| last.workspace != Some(workspace)))
+}
+
 /// That events are not there any more, up to which, and since when.
 pub(super) fn removed(seq: u64, at: Option<u64>) -> String {
     let on = at.map(|at| format!(" on {}", render::time(at))).unwrap_or_default();
     format!("earlier events, up to #{seq}, were removed{on} with `audit prune`")
+}
+
+/// Which approvals somebody went past; nothing where they did not.
+pub(super) fn unapproved<'a>(past: impl Iterator<Item = &'a str>) -> String {
+    let past: Vec<String> = past.map(short).collect();
+    match past.is_empty() {
+        true => String::new(),
+        false => paint(WARN, &format!("  unapproved: {}", past.join(", "))),
+    }
 }
 
 fn tell(entry: &AuditEntry, told: &TimelineEntryDoc) -> String {
@@ -71,6 +102,7 @@ fn tell(entry: &AuditEntry, told: &TimelineEntryDoc) -> String {
     };
     let outcome = outcome(told);
     let outcome = if outcome.is_empty() { outcome } else { format!("  {outcome}") };
+    let outcome = outcome + &unapproved(told.unapproved.iter().map(String::as_str));
     let mut text = format!(
         "{}  {}  {}  {what}{outcome}\n",
         paint(DIM, &render::time(entry.event.time_ms)),

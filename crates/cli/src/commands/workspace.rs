@@ -199,7 +199,7 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
                 marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).collect();
             vec![
                 paint(NAME, &one.workspace.name),
-                render::changes(one.listed),
+                render::listed_changes(one.listed),
                 paint(DIM, &render::age(one.used_ms)),
                 parent,
                 marks.join(", "),
@@ -253,7 +253,8 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
         head: wire::snapshot(&head),
         usage: wire::usage(&usage),
         changed_paths: changed,
-        listed_changes: listed,
+        listed_changes: listed.committed,
+        held_changes: listed.held,
         checkpoints: checkpoints.iter().map(|c| wire::checkpoint(c, &all)).collect(),
     };
     let roots = [preview.proposal.base, preview.proposal.main, head.root];
@@ -261,6 +262,10 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let listing = Listing::new(&preview.summary.changes, noise.as_mut())?;
     let hint = status_metadata(&document.workspace.name);
     let listing = listing.and_metadata(preview.summary.telling_metadata(), hint);
+    let held = match listed.held {
+        0 => String::new(),
+        held => format!(", {held} held back"),
+    };
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");
@@ -271,7 +276,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
             row("forked from", format!("{parent}, {}", render::short(&base.id))),
             row("head", format!("{} ({})", render::short(&head.id), head.reason)),
             row("created", render::time(workspace.state.created_ms)),
-            row("changes", listing.summary()),
+            row("changes", listing.summary() + &held),
             row(
                 "holds",
                 format!(

@@ -1,15 +1,17 @@
 //! What a commit of a workspace would do.
 
+use std::collections::HashSet;
+
 use offshoot_engine::commit::Preview;
 use offshoot_engine::exec::{ExecutionResult, RunningService};
+use offshoot_engine::live::overlap_notices;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::workspace::WorkspaceRecord;
-use offshoot_protocol::Hint;
 
 use super::Context;
 use crate::error::Result;
-use crate::invocation::next;
-use crate::render::{line, overlap};
+use crate::invocation::said;
+use crate::render::line;
 
 impl Context {
     /// What a commit of a workspace would do.
@@ -34,23 +36,17 @@ impl Context {
         }
     }
 
-    /// Says which other workspaces changed the same lines as a command that has just ended. Where that cannot be found out, nothing is said: the
-    /// commit finds it.
-    pub(crate) fn note_overlaps(&self, vault: &Vault, result: &ExecutionResult) {
-        const MOST_TOLD: usize = 3;
+    /// Which other workspaces changed the same lines of what a command that has just ended changed. Where that cannot be found out, nothing
+    /// is said: the commit finds it.
+    pub(crate) fn overlaps(&self, vault: &Vault, result: &ExecutionResult) -> Vec<String> {
         let Some((id, _)) = result.workspace.as_ref().filter(|_| !result.changes.is_empty()) else {
-            return;
+            return Vec::new();
         };
         let workspace = vault.workspace(id).ok().flatten();
         let found = workspace.and_then(|it| self.engine.overlaps(vault, &it).ok());
-        let found = found.unwrap_or_default();
-        let groups = overlap::groups(&found);
-        groups.iter().take(MOST_TOLD).for_each(|group| self.output.note(overlap::notice(group)));
-        let more = groups.len().saturating_sub(MOST_TOLD);
-        if more > 0 {
-            let all = next(Hint::command("offshoot status --all"));
-            self.output
-                .note(format!("{more} more workspaces changed the same; `{all}` lists them"));
-        }
+        let mut found = found.unwrap_or_default();
+        let changed: HashSet<_> = result.changes.iter().map(|change| &change.path).collect();
+        found.retain(|overlap| changed.contains(&overlap.path));
+        overlap_notices(&found).into_iter().map(said).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! An exec for people.
 
-use offshoot_protocol::{ExecEnvelopeDoc, ExecResultDoc, ExecState};
+use offshoot_protocol::{ApprovalState, ExecEnvelopeDoc, ExecResultDoc, ExecState};
 
 use super::listing::{EXPAND, Listing};
 use super::{BAD, DIM, NAME, count, fields, line, paint};
@@ -35,6 +35,7 @@ pub(crate) fn envelope(envelope: &ExecEnvelopeDoc, changes: Option<&Listing<'_>>
     }
     let changed = match changes {
         Some(changes) => changes.heading(),
+        None if result.changed_files.is_empty() => "nothing changed".to_owned(),
         None => count(result.changed_files.len() as u64, "path"),
     };
     rows.push(row("changed", changed));
@@ -47,7 +48,7 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
     let mut parts = Vec::new();
     match (result.exit_code, result.signal) {
         // A trial ended in some way, and nothing came of it.
-        _ if result.state.is_refusal() => parts.push(refused(result)),
+        _ if result.state.is_refusal() || is_gone(result) => parts.push(refused(result)),
         (Some(code), _) => parts.push(format!("exit code {code}")),
         (None, Some(signal)) => parts.push(format!("signal {signal}")),
         (None, None) => parts.push(result.state.to_string()),
@@ -66,6 +67,11 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
     }
     let text = parts.join(", ");
     if envelope.is_success() { text } else { paint(BAD, &text) }
+}
+
+/// Whether it waited for an approval that nobody can give any more.
+fn is_gone(result: &ExecResultDoc) -> bool {
+    result.approval.as_ref().is_some_and(|approval| approval.state == ApprovalState::Gone)
 }
 
 /// That a command came to nothing so far, and how its trial ended where it was tried.

@@ -1,30 +1,23 @@
 //! Approving and denying.
 
-use std::io::{BufRead, Write};
-use std::os::fd::AsFd;
-
-use offshoot_engine::approval::{
-    Approval, ApprovalScope, ApprovalService, ApprovedWork, Approving,
-};
+use offshoot_engine::approval::{Approval, ApprovalService, ApprovedWork, Approving};
 use offshoot_engine::exec::{ExecutionObserver, Signals, Stream};
 use offshoot_engine::git::GitReport;
-use offshoot_engine::text::{Passes, TerminalText};
+use offshoot_engine::text::{self, Passes, TerminalText};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{
     ApprovalDecidedDoc, ApprovalFailureDoc, ApprovalOutcomeDoc, ExitCode, Hint,
 };
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-
 use super::args::{ApproveArgs, DenyArgs};
-use super::{outcome, show};
+use super::outcome;
+use super::question::typed;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result, body};
 use crate::invocation::next;
 use crate::output;
-use crate::render::{self, DIM, paint, way_on};
+use crate::render::{self, DIM, discarded, paint, way_on};
 use crate::terminal;
 
 /// What came of one: for programs, and for people.
@@ -34,14 +27,14 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    fn new(document: ApprovalOutcomeDoc, git: &GitReport) -> Self {
-        let text = outcome::text(&document, git);
+    fn new(document: ApprovalOutcomeDoc, git: &GitReport, lost: Option<String>) -> Self {
+        let text = outcome::text(&document, git) + &lost.unwrap_or_default();
         Self { document, text }
     }
 
     /// Of one that changes nothing.
     pub(super) fn alone(approval: &Approval) -> Self {
-        Self::new(without_effect(approval), &GitReport::default())
+        Self::new(without_effect(approval), &GitReport::default(), None)
     }
 }
 
@@ -131,7 +124,7 @@ pub(super) fn carry_out(
     rule: Option<String>,
 ) -> Result<Decided> {
     let service = context.engine.approvals(&opened.vault);
-    let mut git = GitReport::default();
+    let (mut git, mut lost) = (GitReport::default(), None);
     let mut outcome = match service.approve(approval, how)? {
         ApprovedWork::Done(applied) => {
             let outcome = wire::applied_trial(&applied);
@@ -145,6 +138,7 @@ pub(super) fn carry_out(
             let place = (&opened.vault, opened.name.as_str());
             let mut passing = Passing::new(!context.output.is_json());
             let ran = context.engine.run_granted(place, &granted, Some(signals), &mut passing)?;
+            lost = discarded::line(&ran.result.discarded);
             let now = opened.vault.approval(&granted.id)?.unwrap_or(*granted);
             let envelope = wire::envelope(&ran);
             ApprovalOutcomeDoc {
@@ -157,10 +151,19 @@ pub(super) fn carry_out(
         }
     };
     if let Some(rule) = rule {
-        context.engine.add_user_rule(&rule)?;
+        keep_rule(context, &rule)?;
         outcome.rule = Some(rule);
     }
-    Ok(Decided::new(outcome, &git))
+    Ok(Decided::new(outcome, &git, lost))
+}
+
+/// Adds the rule for a command that was approved just now.
+pub(super) fn keep_rule(context: &Context, rule: &str) -> Result<()> {
+    let added = context.engine.add_user_rule(rule);
+    added.map(drop).map_err(|error| {
+        let message = format!("the command was approved, and no rule was added: {}", error.message);
+        CliError { message, ..error }
+    })
 }
 
 /// The rule that lets a command run from now on, which somebody has seen.
@@ -170,14 +173,22 @@ pub(super) fn agreed_rule(
     vault: &Vault,
     approval: &Approval,
 ) -> Result<String> {
-    let rule = context.engine.exact_rule(vault, &approval.id)?;
-    let Some(rule) = rule else {
-        let command = render::line(&approval.command);
-        let message = format!("no rule allows just {command} and nothing else");
-        return Err(CliError::new(ExitCode::Conflict, message).hint(
-            "nothing was changed: approve it once, or with --session, or write a wider rule yourself (`offshoot policy explain` proposes one)",
-        ));
+    let rule = match context.engine.exact_rule(vault, &approval.id)? {
+        Ok(rule) => rule,
+        Err(why) => {
+            let (command, why) = (text::command(&approval.command), render::line(&why));
+            let message = format!("no rule allows just {command} and nothing else: {why}");
+            let ways = match approval.asked_by.session {
+                Some(_) => "once (without --always), or with --session",
+                None => "once (without --always)",
+            };
+            return Err(CliError::new(ExitCode::Conflict, message).hint(format!(
+                "nothing was changed: approve it {ways}, or write a rule yourself (`offshoot policy explain` names what it has to match)"
+            )));
+        }
     };
+    // Nothing is approved that the rule cannot be added for.
+    context.engine.check_user_rule(&rule)?;
     let file = context.engine.user_rule_file();
     output::eprint(&format!("{}\n", paint(DIM, "this rule lets it run from now on:")));
     output::eprint(&render::rule_to_add(&rule, file.as_deref()));
@@ -193,97 +204,6 @@ pub(super) fn agreed_rule(
         "y" | "yes" => Ok(rule),
         _ => {
             Err(CliError::new(ExitCode::Interrupted, "nothing was approved, and no rule was added"))
-        }
-    }
-}
-
-/// What somebody types, in small letters; nothing where this process is asked to end.
-fn typed(signals: Option<&Signals>) -> String {
-    drop(std::io::stderr().flush());
-    let stdin = std::io::stdin();
-    if let Some(signals) = signals {
-        loop {
-            let mut events = [
-                PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN),
-                PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN),
-            ];
-            let polled = poll(&mut events, None);
-            if signals.ask_to_end() || !matches!(polled, Ok(_) | Err(Errno::INTR)) {
-                return String::new();
-            }
-            if !events[0].revents().is_empty() {
-                break;
-            }
-        }
-    }
-    let mut answer = String::new();
-    match stdin.lock().read_line(&mut answer) {
-        Ok(_) => answer.trim().to_lowercase(),
-        Err(_) => String::new(),
-    }
-}
-
-/// Asks the person at the terminal about a command that needs their approval; whether it was decided.
-pub(crate) fn ask(
-    context: &Context,
-    vault: &Vault,
-    approval: &Approval,
-    signals: Option<&Signals>,
-) -> Result<bool> {
-    let patch = show::patch(context, vault, approval)?.unwrap_or_default();
-    let what = render::line(&approval.command);
-    output::eprint(&format!("{what} needs your approval: {}\n", render::line(&approval.reason)));
-    let (question, shown) = match (&approval.untried, patch.is_empty()) {
-        (Some(why), _) => (format!("It was not tried: {}. Run it?", render::line(why)), false),
-        (None, true) => ("It was tried and changed nothing. Approve it?".to_owned(), false),
-        (None, false) => ("It was tried. Make these changes real?".to_owned(), true),
-    };
-    if shown {
-        output::eprint(&render::patch::coloured(&patch));
-    }
-    loop {
-        output::eprint(&format!("{question} [y/n/always/later/?] "));
-        let how = |scope| Approving { scope, ..Approving::default() };
-        let service = context.engine.approvals(vault);
-        match typed(signals).as_str() {
-            "y" | "yes" => {
-                service.approve(approval, &how(ApprovalScope::Once))?;
-                return Ok(true);
-            }
-            "always" => {
-                let Ok(rule) = agreed_rule(true, context, vault, approval) else {
-                    output::eprint("No rule allows just this command and nothing else.\n");
-                    continue;
-                };
-                service.approve(approval, &how(ApprovalScope::Always))?;
-                context.engine.add_user_rule(&rule)?;
-                return Ok(true);
-            }
-            "n" | "no" => {
-                service.deny(approval, None)?;
-                return Ok(true);
-            }
-            // The end of what can be typed is no answer.
-            "" | "l" | "later" => return Ok(false),
-            _ => output::eprint(&format!("{}\n", paint(DIM, answers(approval)))),
-        }
-    }
-}
-
-/// What can be answered, and what comes of it.
-fn answers(approval: &Approval) -> &'static str {
-    match approval.trial {
-        Some(_) => {
-            "y       make what it changed real, this once\n\
-             n       drop what it changed; whoever asked is told that you denied it\n\
-             always  the same as y, and add a rule to your policy that lets it run from now on\n\
-             later   decide later: `offshoot approvals` lists it"
-        }
-        None => {
-            "y       run it, this once\n\
-             n       do not run it; whoever asked is told that you denied it\n\
-             always  the same as y, and add a rule to your policy that lets it run from now on\n\
-             later   decide later: `offshoot approvals` lists it"
         }
     }
 }

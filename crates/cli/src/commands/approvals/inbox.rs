@@ -9,7 +9,7 @@ use offshoot_engine::id::Id;
 
 use self::pages::{Choice, Page, Pages};
 use super::decide::{Decided, agreed_rule, carry_out};
-use super::rows::pending;
+use super::rows::{catch_up, pending};
 use super::show;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(super) fn run(
     if found.is_empty() {
         return context.output.text("nothing waits for an approval\n");
     }
-    let (loaded, seen) = load(context, opened, service, found)?;
+    let (loaded, mut seen) = load(context, opened, service, found)?;
     let mut pages = Pages::new(loaded);
     let mut screen = Screen::enter(UNFINISHED)?;
     let mut told = Vec::new();
@@ -47,13 +47,26 @@ pub(super) fn run(
             };
             // What is not tried runs at the terminal as it was.
             drop(screen);
-            let seen = seen.get(&approval.id).copied();
-            match decide(context, opened, service, (&approval, seen), choice) {
+            let looked_at = seen.get(&approval.id).copied();
+            match decide(context, opened, service, (&approval, looked_at), choice) {
                 Ok(text) => {
                     pages.decided();
                     told.push(text);
                 }
-                Err(error) => pages.say(error.message),
+                Err(error) => {
+                    // It may have changed since it was shown: what is approved next is what is shown now.
+                    catch_up(context, opened, std::slice::from_ref(&approval));
+                    let found = vec![service.find(&approval.id.to_string())?];
+                    let (page, states) = load(context, opened, service, found)?;
+                    let is_other = states.get(&approval.id).copied() != looked_at;
+                    seen.remove(&approval.id);
+                    seen.extend(states);
+                    page.into_iter().for_each(|page| pages.replace(page));
+                    pages.say(match is_other {
+                        true => format!("{}; look again, it is shown as it is now", error.message),
+                        false => error.message,
+                    });
+                }
             }
             if pages.is_over() {
                 return context.output.text(&told.concat());
@@ -98,11 +111,14 @@ fn load(
     found: Vec<Approval>,
 ) -> Result<(Vec<Page>, BTreeMap<Id, Id>)> {
     let (mut pages, mut seen) = (Vec::new(), BTreeMap::new());
+    let workspaces = opened.vault.workspaces()?;
     for approval in found {
-        let (shown, patch) = show::shown(context, opened, service, &approval)?;
-        let text = show::details(&approval, &shown) + &show::printed(shown.exec.as_ref());
+        let (shown, trial) = show::shown(context, opened, service, &approval)?;
+        let text =
+            show::details(&approval, &shown, &workspaces) + &show::printed(shown.exec.as_ref());
         seen.extend(service.moved(&approval)?.map(|moved| (approval.id, moved.head)));
-        pages.push(Page::new(approval, &text, &patch.unwrap_or_default()));
+        let changes = trial.map(|trial| trial.text()).unwrap_or_default();
+        pages.push(Page::new(approval, &text, &changes));
     }
     Ok((pages, seen))
 }

@@ -1,10 +1,11 @@
 //! What waits, and how it is shown in a word.
 
 use offshoot_engine::approval::{Approval, ApprovalService, ApprovalState};
+use offshoot_engine::workspace::WorkspaceRecord;
 
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
-use crate::render::{BAD, DIM, GOOD, NAME, WARN, paint};
+use crate::render::{BAD, DIM, GOOD, NAME, WARN, changes, paint};
 
 /// Those that still wait, of the workspace that was named.
 pub(super) fn pending(
@@ -35,10 +36,23 @@ pub(super) fn all(
     Ok(found)
 }
 
+/// Has what is shown be what approving would find. Where that fails, approving says so.
+pub(super) fn catch_up(context: &Context, opened: &OpenVault, approvals: &[Approval]) {
+    let place = (&opened.vault, opened.name.as_str());
+    if let Err(error) = context.engine.ready_to_approve(place, approvals) {
+        context.output.note(error.message);
+    }
+}
+
 /// Where it runs, or would.
-pub(super) fn place(approval: &Approval, workspace: Option<&str>) -> String {
+pub(super) fn place(
+    approval: &Approval,
+    workspace: Option<&str>,
+    there: &[WorkspaceRecord],
+) -> String {
     let name = paint(NAME, workspace.unwrap_or_default());
-    let is_new = approval.workspace.is_none() && !approval.state.is_final();
+    let is_there = there.iter().any(|one| workspace == Some(one.name.as_str()));
+    let is_new = approval.workspace.is_none() && !is_there && !approval.state.is_final();
     match (workspace, is_new) {
         (Some(_), true) => format!("{name} {}", paint(DIM, "(new)")),
         (None, true) => paint(DIM, "(new)"),
@@ -47,9 +61,11 @@ pub(super) fn place(approval: &Approval, workspace: Option<&str>) -> String {
 }
 
 pub(super) fn trial(approval: &Approval) -> String {
-    match (approval.trial, approval.base) {
+    match (approval.trial, approval.changed) {
         (None, _) => paint(WARN, "not tried"),
-        (trial, base) if trial == base => "no changes".to_owned(),
+        (_, Some(changed)) => changes(changed),
+        // One that an older program tried.
+        (trial, None) if trial == approval.base => changes(0),
         _ => "changes".to_owned(),
     }
 }

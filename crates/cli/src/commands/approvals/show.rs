@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use offshoot_engine::approval::{Approval, ApprovalService, is_awaited};
 use offshoot_engine::exec::ExecService;
+use offshoot_engine::text::command;
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
+use offshoot_engine::workspace::WorkspaceRecord;
 use offshoot_protocol::{
     ApprovalShowDoc, ApprovalVariableDoc, ExecEnvelopeDoc, ExitCode, Hint, Text,
 };
 
-use super::rows::{place, state};
+use super::rows::{catch_up, place, state};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::invocation::next;
@@ -30,20 +32,27 @@ pub(super) fn run(
     service: &ApprovalService<'_>,
 ) -> Result<()> {
     let approval = service.find(id)?;
-    let (shown, patch) = shown(context, opened, service, &approval)?;
+    catch_up(context, opened, std::slice::from_ref(&approval));
+    let (shown, trial) = shown(context, opened, service, &approval)?;
+    let workspaces = opened.vault.workspaces()?;
     context.output.data(shown, |shown| {
-        let mut text = details(&approval, shown);
+        let mut text = details(&approval, shown, &workspaces);
         text.push_str(&printed(shown.exec.as_ref()));
-        text.push_str(&coloured(patch.as_deref().unwrap_or_default()));
+        text.push_str(&trial.map(|trial| trial.text()).unwrap_or_default());
         if approval.state.is_pending() {
             let id = approval.id.short();
             let approve = Hint::command("offshoot approvals approve").arg(&id);
-            let approve = next(match &shown.moved {
+            let moved = shown.moved.as_ref().filter(|_| approval.trial.is_none());
+            let approve = next(match moved {
                 Some(moved) => approve.words("--seen").arg(&moved.snapshot),
                 None => approve,
             });
             let deny = next(Hint::command("offshoot approvals deny").arg(&id));
-            text.push_str(&paint(DIM, &format!("approve: {approve}   deny: {deny}")));
+            let approve = match shown.refused {
+                Some(_) => String::new(),
+                None => format!("approve: {approve}   "),
+            };
+            text.push_str(&paint(DIM, &format!("{approve}deny: {deny}")));
             text.push('\n');
         }
         text
@@ -56,45 +65,68 @@ pub(super) fn shown(
     opened: &OpenVault,
     service: &ApprovalService<'_>,
     approval: &Approval,
-) -> Result<(ApprovalShowDoc, Option<Vec<u8>>)> {
-    let patch = patch(context, &opened.vault, approval)?;
-    let exec = envelope(opened, approval)?;
+) -> Result<(ApprovalShowDoc, Option<TrialChanges>)> {
+    let trial = TrialChanges::of(context, &opened.vault, approval)?;
+    let exec = envelope(&opened.vault, approval)?;
     let shown = ApprovalShowDoc {
         item: wire::listed_approval(approval, &opened.vault.workspaces()?),
         variables: wire::approval_variables(approval, exec.as_ref()),
-        moved: service.moved(approval)?.as_ref().map(wire::moved_workspace),
-        patch: patch.as_deref().map(Text::new),
+        moved: match service.moved(approval)? {
+            Some(moved) => Some(wire::moved_workspace(&moved, service.conflicts(approval)?)),
+            None => None,
+        },
+        refused: service.obstacle(approval),
+        patch: trial.as_ref().map(|trial| Text::new(&trial.patch)),
         exec,
     };
-    Ok((shown, patch))
+    Ok((shown, trial))
 }
 
-/// What the trial would change, as a patch.
-pub(super) fn patch(
-    context: &Context,
-    vault: &Vault,
-    approval: &Approval,
-) -> Result<Option<Vec<u8>>> {
-    let (Some(base), Some(trial)) = (approval.base, approval.trial) else { return Ok(None) };
-    // What was decided long ago may have been collected.
-    let (Ok(base), Ok(trial)) = (vault.snapshot(&base), vault.snapshot(&trial)) else {
-        return Ok(None);
-    };
-    let service = context.engine.changes(vault);
-    let Ok(summary) = service.between(&base.root, &trial.root, false) else { return Ok(None) };
-    let mut patch = Vec::new();
-    service.patch(&summary.changes, offshoot_engine::change::BinaryForm::Named, &mut patch)?;
-    Ok(Some(patch))
+/// What a trial would change.
+pub(super) struct TrialChanges {
+    /// How many paths.
+    pub(super) count: u64,
+    /// As a patch.
+    pub(super) patch: Vec<u8>,
+    /// What a patch says nothing of, a line each.
+    besides: String,
 }
 
-fn envelope(opened: &OpenVault, approval: &Approval) -> Result<Option<ExecEnvelopeDoc>> {
-    let Some(record) = opened.vault.exec(&approval.id)? else { return Ok(None) };
-    let (stdout, stderr) = ExecService::new(&opened.vault).output(&approval.id)?;
+impl TrialChanges {
+    /// None where it was not tried, or was decided so long ago that its states were collected.
+    pub(super) fn of(
+        context: &Context,
+        vault: &Vault,
+        approval: &Approval,
+    ) -> Result<Option<Self>> {
+        let diff = context.engine.diff_options();
+        let changes = context.engine.approvals(vault).trial_changes(approval, diff)?;
+        let Some(changes) = changes else { return Ok(None) };
+        let (patch, besides) = context.engine.changes(vault).told_patch(&changes)?;
+        let besides = besides.into_iter().map(|change| format!("{}\n", render::change(change)));
+        Ok(Some(Self { count: changes.len() as u64, patch, besides: besides.collect() }))
+    }
+
+    /// Everything, for people.
+    pub(super) fn text(&self) -> String {
+        self.besides.clone() + &coloured(&self.patch)
+    }
+}
+
+/// The envelope of its command, as it is now.
+pub(super) fn envelope(vault: &Vault, approval: &Approval) -> Result<Option<ExecEnvelopeDoc>> {
+    let service = ExecService::new(vault);
+    let Some(record) = service.get(&approval.id)? else { return Ok(None) };
+    let (stdout, stderr) = service.output(&approval.id)?;
     Ok(wire::recorded_envelope(&record, (&stdout, &stderr)))
 }
 
 /// What there is to know before one decides.
-pub(super) fn details(approval: &Approval, shown: &ApprovalShowDoc) -> String {
+pub(super) fn details(
+    approval: &Approval,
+    shown: &ApprovalShowDoc,
+    workspaces: &[WorkspaceRecord],
+) -> String {
     let (workspace, exec) = (shown.item.workspace.as_deref(), shown.exec.as_ref());
     let row = |name: &str, value: String| vec![paint(DIM, name), value];
     let by = &approval.asked_by;
@@ -102,7 +134,7 @@ pub(super) fn details(approval: &Approval, shown: &ApprovalShowDoc) -> String {
     let session = by.session.as_ref().map(|name| format!(", session {name}")).unwrap_or_default();
     let mut rows = vec![
         row("approval", format!("{}  {}", approval.id, state(approval.state))),
-        row("command", render::line(&approval.command)),
+        row("command", command(&approval.command)),
         row("needs approval", render::line(&approval.reason)),
         row(
             "asked",
@@ -116,11 +148,19 @@ pub(super) fn details(approval: &Approval, shown: &ApprovalShowDoc) -> String {
     if approval.state.is_pending() {
         rows.push(row("expires", render::time(approval.expires_ms)));
     }
-    rows.push(row("workspace", place(approval, workspace)));
+    rows.push(row("workspace", place(approval, workspace, workspaces)));
     if let Some(moved) = &shown.moved {
-        let files = render::count(moved.files, "file");
-        let text = format!("the workspace has changed since this was asked for ({files})");
+        let then = match (approval.trial, &*moved.conflicts) {
+            (None, _) => String::new(),
+            (Some(_), []) => "; approving merges the trial with it".to_owned(),
+            (Some(_), paths) => format!("; the trial conflicts with it: {}", paths.join(", ")),
+        };
+        let text = render::line(&format!("{}{then}", moved.told));
         rows.push(row("changed", paint(WARN, &text)));
+    }
+    if let Some(refused) = &shown.refused {
+        let text = format!("{refused}; it cannot be approved");
+        rows.push(row("rules", paint(BAD, &render::line(&text))));
     }
     if let Some(cwd) = exec.and_then(|exec| exec.request.cwd.as_ref()) {
         rows.push(row("directory", render::line(cwd.as_str())));
@@ -138,14 +178,19 @@ pub(super) fn details(approval: &Approval, shown: &ApprovalShowDoc) -> String {
     }
     if let Some(exec) = exec.filter(|exec| exec.result.unconfined) {
         let profile = exec.result.profile.as_deref().unwrap_or_default();
-        let text = format!("profile {profile}: it sees and changes all of this machine");
+        let text = format!(
+            "profile {profile}: none; it sees all of this machine and reaches its network; files outside the project are not kept"
+        );
         rows.push(row("walls", paint(BAD, &text)));
     }
-    if let Some(exec) = exec.filter(|_| approval.untried.is_some()) {
+    let network = approval.network.clone().or_else(|| {
+        // An older program did not keep it.
+        let exec = exec.filter(|_| approval.untried.is_some())?;
         let allow = exec.request.allow.join(",");
-        let net = if allow.is_empty() { exec.request.net.to_string() } else { allow };
-        rows.push(row("network", render::line(&net)));
-    }
+        Some(if allow.is_empty() { exec.request.net.to_string() } else { allow })
+    });
+    let network = network.filter(|network| approval.untried.is_some() || network != "none");
+    rows.extend(network.map(|network| row("network", render::line(&network))));
     if is_awaited(approval) && !approval.state.is_final() {
         rows.push(row("waiting", "a process waits for the decision".to_owned()));
     }
@@ -172,9 +217,9 @@ fn tried(approval: &Approval, exec: Option<&ExecEnvelopeDoc>) -> String {
         (_, _, Some(signal)) => paint(BAD, &format!("signal {signal}")),
         _ => String::new(),
     };
-    let changed = match approval.trial == approval.base {
-        true => "changed nothing".to_owned(),
-        false => render::changes(result.changed_files.len() as u64),
+    let changed = match approval.changed.unwrap_or(result.changed_files.len() as u64) {
+        0 => "changed nothing".to_owned(),
+        changed => render::changes(changed),
     };
     format!("{ended}, {changed}, without the network")
 }
@@ -227,7 +272,7 @@ pub(super) fn wait(
         }
         std::thread::sleep(LOOK);
     };
-    let envelope = envelope(opened, &approval)?;
+    let envelope = envelope(&opened.vault, &approval)?;
     let Some(envelope) = envelope else {
         return Err(CliError::new(ExitCode::NotFound, "the envelope of this command is gone"));
     };

@@ -15,7 +15,7 @@ use offshoot_engine::wire;
 use offshoot_protocol::Document;
 
 use crate::commands::execs::moment;
-use crate::commands::timeline::removed;
+use crate::commands::timeline::{removed, unapproved};
 use crate::context::Context;
 use crate::error::Result;
 use crate::output::{self, claim_answer, finish_write, print_json};
@@ -164,10 +164,17 @@ fn line(entry: &AuditEntry) -> String {
     }
     let files = match entry.files().count() as u64 {
         0 => String::new(),
-        count => paint(DIM, &format!(" ({})", render::count(count, "file"))),
+        count => format!(" ({})", render::count(count, "file")),
     };
+    // Some say themselves how many there were.
+    let files = if entry.summary.ends_with(&files) { String::new() } else { paint(DIM, &files) };
+    let is_decision = entry.details.contains_key("approval");
+    let reason =
+        entry.details.get("reason").and_then(|reason| reason.as_str()).filter(|_| is_decision);
+    let reason = reason.map(|reason| format!(": {}", render::line(reason))).unwrap_or_default();
+    let unapproved = unapproved(entry.unapproved());
     format!(
-        "{}  {}  {}  {by}  {}{files}\n",
+        "{}  {}  {}  {by}  {}{files}{reason}{unapproved}\n",
         paint(DIM, &format!("{:>6}", entry.event.seq)),
         render::time(entry.event.time_ms),
         paint(NAME, &format!("{:<18}", entry.kind)),

@@ -8,6 +8,7 @@ use clap::Args;
 use offshoot_engine::audit::{
     AuditReport, Known, LinesError, PublicKey, advice, parse_head, verify_export,
 };
+use offshoot_engine::vault::VaultError;
 use offshoot_engine::wire;
 use offshoot_protocol::{AuditVerifyDoc, ExitCode, Text};
 
@@ -17,7 +18,7 @@ use crate::render::{self, BAD, GOOD, WARN, paint};
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// File from `audit export` [default: the log of the vault]
+    /// File from `audit export`, - for standard input [default: the log of the vault]
     file: Option<PathBuf>,
     /// Public key to trust, as `audit key` prints it
     #[arg(long, value_name = "KEY", value_parser = key)]
@@ -59,7 +60,10 @@ fn of_vault(context: &Context, known: &Known) -> Result<AuditVerifyDoc> {
     };
     Ok(match verified {
         Ok(report) => {
-            let differences = vault.audit_differences()?;
+            let mut differences = vault.audit_differences()?;
+            // What an older catalog has is as its log says, which is older too.
+            differences
+                .extend(vault.cut_short().map(|lost| VaultError::CutShort(lost).to_string()));
             filled(AuditVerifyDoc { differences, ..document }, &report)
         }
         Err(flaw) => {

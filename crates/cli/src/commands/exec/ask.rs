@@ -35,8 +35,12 @@ pub(crate) struct Ask<'a> {
     pub(crate) allow: Vec<String>,
     /// The preset that it runs by, as a coding agent.
     pub(crate) preset: Option<Preset>,
+    /// That agent asks nothing.
+    pub(crate) trusted: bool,
     /// It runs without walls.
     pub(crate) unconfined: bool,
+    /// Its profile lets it change nothing.
+    pub(crate) only_reads: bool,
     /// It could be given some of the network.
     pub(crate) may_reach: bool,
     /// The setting that says so.
@@ -64,18 +68,45 @@ pub(crate) enum Input {
     Terminal,
 }
 
-impl Ask<'_> {
+impl<'a> Ask<'a> {
+    /// A command that reads nothing, with these options; nothing else is known yet.
+    pub(crate) fn new(command: CommandLine, options: &'a Options, context: &Context) -> Self {
+        Self {
+            command,
+            options,
+            timeout: None,
+            default_timeout: context.config().exec.timeout,
+            shell: false,
+            session: false,
+            net: Network::None,
+            asked: false,
+            asked_net: None,
+            allow: Vec::new(),
+            preset: None,
+            trusted: false,
+            unconfined: false,
+            only_reads: false,
+            may_reach: true,
+            timeout_key: "exec.timeout",
+            input: Input::Nothing,
+            patch: false,
+            record: true,
+            raw: false,
+            asks_person: false,
+        }
+    }
+
     /// The same as a question, for where there is no vault yet.
-    pub(super) fn question(&self, context: &Context) -> Question<'_> {
+    pub(super) fn question(&self) -> Question<'_> {
         Question {
             cwd: self.options.cwd.as_deref(),
             net: self.net,
-            read_only: self.options.read_only,
+            read_only: self.options.read_only || self.only_reads,
             unconfined: self.unconfined,
             terminal: self.input == Input::Terminal,
             stdin: self.input == Input::Stream,
             env: &self.options.env,
-            user_home: context.engine.options().user_home(),
+            preset: self.preset.as_ref(),
         }
     }
 
@@ -83,7 +114,7 @@ impl Ask<'_> {
     pub(super) fn fit(&self) -> Option<PresetFit<'_>> {
         let preset = self.preset.as_ref()?;
         let terminal = self.input == Input::Terminal;
-        Some(PresetFit { preset, terminal, trusted: self.options.trust_agent })
+        Some(PresetFit { preset, terminal, trusted: self.trusted })
     }
 
     /// How long the command may take.

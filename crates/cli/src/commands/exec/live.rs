@@ -198,6 +198,11 @@ impl ExecutionObserver for Live<'_> {
         {
             output::eprint(&welcome(workspace, &result.vault));
         }
+        if result.approval.is_some() && self.form.is_text() && !self.silent {
+            let text =
+                "this is a trial, without the network: nothing of it is real until it is approved";
+            output::eprint(&format!("{}\n", paint(DIM, text)));
+        }
         if self.offline
             && !self.silent
             && let Some(warning) = network::warning(result)
@@ -210,8 +215,9 @@ impl ExecutionObserver for Live<'_> {
             // What works on a whole screen has to reach it as it is.
             self.harmless = [None, None];
         }
-        if self.form == Form::Person && !self.silent {
-            // Who works there for an hour wants to know now where that is.
+        let is_agent = result.preset.is_some() && self.form.is_text();
+        if (self.form == Form::Person || is_agent) && !self.silent {
+            // Who works there for an hour, or has an agent work, wants to know now what it lacks.
             let warnings = result.warnings.iter().map(|warning| warning_line(warning));
             output::eprint(&warnings.collect::<String>());
             self.told = result.warnings.len();

@@ -1,6 +1,6 @@
 //! Whether a command gets the network: by its options, by what the user settled before, or by asking them.
 
-use offshoot_protocol::Network;
+use offshoot_protocol::{FileAccess, Network};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -29,20 +29,23 @@ pub(super) fn settle(
     let profile = rules.profiles.profile(ask.options.sandbox.as_deref())?;
     let sandbox = ask.options.sandbox.as_deref();
     ask.unconfined = profile.is_open();
+    ask.only_reads = profile.files == FileAccess::Read;
     ask.may_reach = rules.profiles.may_reach(sandbox, Network::Proxy, &[]);
     if let Some((net, allow)) = ask.options.net()? {
         (ask.net, ask.asked_net, ask.allow) = (net, Some(net), allow);
-        preset::allow(ask, context, rules, profile.network);
-        return Ok(());
+        return preset::allow(ask, context, rules);
     }
     ask.net = profile.network;
-    preset::allow(ask, context, rules, profile.network);
+    preset::allow(ask, context, rules)?;
     if ask.net != Network::None || !asks(context, form) {
         return Ok(());
     }
     let place = project.unwrap_or(Path::new("/"));
-    let verdict =
-        judge(&rules.policy, &ask.command, &ask.question(context).context(place, Vec::new())?);
+    let verdict = judge(
+        &rules.policy,
+        &ask.command,
+        &ask.question().surroundings(context, place, Vec::new())?,
+    );
     let what = needs_network(&verdict).filter(|_| verdict.decision.runs());
     let Some(what) = what.map(|part| part.name()) else { return Ok(()) };
     let mut hosts = named(&verdict, project);

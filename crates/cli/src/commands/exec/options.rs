@@ -19,71 +19,71 @@ use crate::words::words;
 pub(crate) use net::{Net, NetParser, net};
 
 // Where and how a command runs.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Options {
     /// Start in this directory of the workspace [default: the current one]
     #[arg(long, value_name = "DIR")]
-    pub(super) cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// Choose what the command can reach; allow= can be repeated [default: exec.net]
     #[arg(long, value_name = "NET", value_parser = NetParser)]
-    net: Vec<Net>,
+    pub(crate) net: Vec<Net>,
     /// Run by this profile, such as strict; `offshoot sandbox show` lists them [default: workspace]
     #[arg(long, value_name = "PROFILE")]
-    pub(super) sandbox: Option<String>,
+    pub(crate) sandbox: Option<String>,
     /// Run a coding agent by this preset, or by none; `offshoot presets list` lists them [default: by the program]
     #[arg(long, value_name = "PRESET", add = complete::presets())]
-    pub(super) preset: Option<String>,
+    pub(crate) preset: Option<String>,
     /// Switch the questions and the sandbox of the agent itself off, by its preset
     #[arg(long)]
-    pub(super) trust_agent: bool,
+    pub(crate) trust_agent: bool,
     /// Show the command this file or directory of the host; what it writes there is thrown away
     #[arg(long, value_name = "PATH")]
-    pub(super) show: Vec<PathBuf>,
+    pub(crate) show: Vec<PathBuf>,
     /// Let all processes of the command use this much memory together, such as 2GiB [default: exec.max_memory]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
-    pub(super) memory: Option<u64>,
+    pub(crate) memory: Option<u64>,
     /// Let the command have this many processes and threads [default: exec.max_processes]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
-    pub(super) processes: Option<u64>,
+    pub(crate) processes: Option<u64>,
     /// Let all processes of the command use this much processor time together, such as 60s [default: exec.max_cpu]
     #[arg(long, value_name = "TIME", value_parser = processor_time)]
-    pub(super) cpu: Option<Duration>,
+    pub(crate) cpu: Option<Duration>,
     /// Make any write to the workspace fail
     #[arg(long)]
-    pub(super) read_only: bool,
+    pub(crate) read_only: bool,
     /// Fork a new workspace from this REF [default: head]
     #[arg(long, value_name = "REF", conflicts_with = "workspace", add = complete::references())]
-    pub(super) from: Option<String>,
+    pub(crate) from: Option<String>,
     /// Delete the new workspace once it is unused for a while
     #[arg(long, conflicts_with = "workspace")]
-    pub(super) ephemeral: bool,
+    pub(crate) ephemeral: bool,
     /// Keep the new workspace even if the command changes nothing
     #[arg(long)]
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
     /// Choose when to make a checkpoint before the command
     #[arg(long, value_parser = words::<CheckpointMode>(), default_value_t)]
-    pub(super) checkpoint: CheckpointMode,
+    pub(crate) checkpoint: CheckpointMode,
     /// Pass a variable on, or set one: NAME or NAME=VALUE
     #[arg(short, long, value_name = "NAME[=VALUE]", value_parser = OsStringValueParser::new().try_map(variable))]
-    pub(super) env: Vec<OsString>,
+    pub(crate) env: Vec<OsString>,
     /// Wait until the workspace is free, at most for TIME
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
-    pub(super) wait: Option<Duration>,
+    pub(crate) wait: Option<Duration>,
     /// Wait for a person where one has to approve the command, at most for TIME; then print the final answer
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
-    pub(super) wait_approval: Option<Duration>,
+    pub(crate) wait_approval: Option<Duration>,
     /// Add rules for this command, which can only restrict it: a TOML or Rego file
     #[arg(long, value_name = "FILE")]
-    pub(super) policy: Vec<PathBuf>,
+    pub(crate) policy: Vec<PathBuf>,
     /// Compare the files of the workspace with their hashes first; run nothing where one is damaged
     #[arg(long)]
-    pub(super) verify: bool,
+    pub(crate) verify: bool,
     /// Run without the package caches of the vault; nothing is added to them
     #[arg(long)]
-    pub(super) no_cache: bool,
+    pub(crate) no_cache: bool,
     /// Mount the workspace this way [default: exec.driver]
     #[arg(long, value_parser = words::<DriverChoice>())]
-    pub(super) driver: Option<DriverChoice>,
+    pub(crate) driver: Option<DriverChoice>,
 }
 
 impl Options {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_engine::preset::{Preset, PresetFit};
+use offshoot_engine::preset::{Preset, PresetFit, PresetReach};
 use offshoot_engine::sandbox::Rules;
 use offshoot_protocol::Network;
 
@@ -20,6 +20,8 @@ pub(super) fn settle(ask: &mut Ask<'_>, context: &Context) -> Result<()> {
         )
         .hint("--preset NAME says which it is; `offshoot presets list` lists them"));
     }
+    let trusts = |preset: &Preset| context.config().agents.trusts(&preset.name);
+    ask.trusted = ask.options.trust_agent || found.as_ref().is_some_and(trusts);
     ask.preset = found;
     let Some(fit) = ask.fit() else { return Ok(()) };
     let line = fit.line(&ask.command);
@@ -42,19 +44,20 @@ pub(super) fn place(ask: &mut Ask<'_>, project: Option<&Path>) {
 }
 
 /// Lets an agent reach the hosts of its preset, where the user did not say otherwise and may.
-pub(super) fn allow(ask: &mut Ask<'_>, context: &Context, rules: &Rules, usual: Network) {
-    let Some(fit) = ask.fit() else { return };
-    let hosts = fit.hosts(&context.engine.viewer(), &ask.options.env);
-    let says = ask.asked_net;
-    if hosts.is_empty() || says.is_some_and(|net| net != Network::Proxy) || usual == Network::Host {
-        return;
+pub(super) fn allow(ask: &mut Ask<'_>, context: &Context, rules: &Rules) -> Result<()> {
+    let Some(fit) = ask.fit() else { return Ok(()) };
+    let caller = (&context.engine.viewer(), ask.options.env.as_slice());
+    match fit.reach(rules, ask.options.sandbox.as_deref(), ask.asked_net, caller)? {
+        PresetReach::AsAsked => {}
+        PresetReach::Barred => {
+            context.output.note("the sandbox profile lets this agent reach none of its hosts");
+        }
+        PresetReach::Hosts(hosts) => {
+            (ask.net, ask.asked_net) = (Network::Proxy, Some(Network::Proxy));
+            ask.allow.extend(hosts);
+        }
     }
-    if !rules.profiles.may_reach(ask.options.sandbox.as_deref(), Network::Proxy, &hosts) {
-        context.output.note("the sandbox profile lets this agent reach none of its hosts");
-        return;
-    }
-    (ask.net, ask.asked_net) = (Network::Proxy, Some(Network::Proxy));
-    ask.allow.extend(hosts);
+    Ok(())
 }
 
 /// Says by which preset a command runs.
@@ -70,6 +73,14 @@ pub(super) fn announce(ask: &Ask<'_>, context: &Context) {
     context
         .output
         .note(format!("preset {name}: {reach}; `offshoot presets show {name}` says more"));
+    let agents = &context.config().agents;
+    if agents.keeps_outside(name) {
+        context.output.note(format!("the key of {name} stays outside; the network proxy adds it"));
+    }
+    if agents.shares_state(name) {
+        let note = format!("{name} shares your own sessions, and writes to them");
+        context.output.note(note);
+    }
     if fit.is_logged_in(&context.engine.viewer(), &ask.options.env) == Some(false) {
         let login = preset.login.as_ref().map(|login| login.command.as_str()).unwrap_or_default();
         context.output.note(format!("{} does not seem to be logged in: {login}", preset.summary));

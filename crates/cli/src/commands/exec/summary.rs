@@ -10,14 +10,13 @@ use offshoot_engine::sandbox::{Sight, Viewer};
 use offshoot_protocol::{ErrorBody, ExecState, Hint, PathAccess, Visibility};
 
 use super::closing::{Closing, has_run};
-use super::discarded;
 use super::form::Form;
 use super::limits;
 use super::network;
 use super::preset::is_quiet;
 use crate::invocation;
 use crate::render::listing::Listing;
-use crate::render::{self, BAD, DIM, NAME, paint};
+use crate::render::{self, BAD, DIM, NAME, discarded, paint};
 
 /// What every command has of its own, and needs no more of.
 const OWN: [&str; 2] = ["/dev", "/proc"];
@@ -37,8 +36,10 @@ pub(super) fn text(
     let result = &envelope.result;
     let mut text = problems(result, closing);
     text.extend(result.approved_by.as_deref().map(approved));
+    // Who was asked and said no wants no rule that says yes.
     if let (Some(verdict), Some(_)) = (&result.decision, &result.error)
         && !verdict.decision.runs()
+        && result.pending_approval().is_none_or(|approval| approval.decision.is_none())
     {
         text.push_str(&stopped(verdict, closing.rules.as_deref()));
         text.push_str(&unseen(verdict, envelope, &closing.viewer));

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::json_text::JsonEntry;
 use super::record::Records;
+use super::toml_keys::TomlKeys;
 use super::toml_text::TomlEntry;
 use crate::commands::policy::check::places;
 use crate::context::Context;
@@ -14,6 +15,19 @@ use crate::error::{CliError, Result};
 
 /// The plugin of opencode; `@PROGRAM@` stands for the program as a text of JavaScript.
 const OPENCODE_PLUGIN: &str = include_str!("opencode.js");
+
+/// Where Codex runs its tools; `@PROGRAM@` stands for the program as a text of TOML.
+const CODEX_ENVIRONMENT: &str = include_str!("codex.toml");
+
+/// Its own sandbox cannot be made inside, where the walls of Offshoot are around the tools; and a daemon would go on, and keep the
+/// workspace busy, when Codex has ended.
+const CODEX_KEYS: TomlKeys = TomlKeys(&[
+    ("", "sandbox_mode", "\"danger-full-access\""),
+    ("features", "daemon_auto_start", "false"),
+]);
+
+/// The workspace of Codex' tools.
+pub(super) const CODEX_WORKSPACE: &str = "codex";
 
 /// How long an agent waits for the hook, in seconds.
 const HOOK_TIMEOUT: u64 = 30;
@@ -30,6 +44,7 @@ pub(super) struct Part {
 pub(super) enum Entry {
     Json(JsonEntry),
     Toml(TomlEntry),
+    Keys(TomlKeys),
     /// The whole file.
     File(String),
 }
@@ -92,6 +107,30 @@ pub(super) fn parts(
             ]
         }
     })
+}
+
+/// The parts that have an agent run all of its tools inside, while it runs outside itself. Only Codex has some, for the user.
+pub(super) fn environment(
+    agent: IntegratedAgent,
+    scope: IntegrationScope,
+    context: &Context,
+) -> Result<Vec<Part>> {
+    if agent != IntegratedAgent::Codex || scope != IntegrationScope::User {
+        return Ok(Vec::new());
+    }
+    let base = base(agent, scope, context)?;
+    let text = CODEX_ENVIRONMENT
+        .replace("@WORKSPACE@", CODEX_WORKSPACE)
+        .replace("@PROGRAM@", &toml_edit::Value::from(program(scope, context)).to_string());
+    let part = |name: &str, entry| Part {
+        part: IntegrationPart::Environment,
+        path: base.join(name),
+        entry,
+    };
+    Ok(vec![
+        part("environments.toml", Entry::File(text)),
+        part("config.toml", Entry::Keys(CODEX_KEYS)),
+    ])
 }
 
 fn mcp(path: PathBuf, entry: Entry) -> Part {

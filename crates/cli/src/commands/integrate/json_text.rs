@@ -12,7 +12,8 @@ use super::jsonc::{Child, Node, is_blank, parse};
 pub(super) enum JsonEntry {
     /// The member that the last of these names names.
     Member { path: &'static [&'static str], value: Value },
-    /// An item of the list that these names lead to. It is known by what the command of its hook ends with.
+    /// A hook in an item of the list that these names lead to: what is put in is an item with it alone, but others may add theirs to that.
+    /// It is known by the program that its command starts, and by what that ends with.
     Hook { path: &'static [&'static str], value: Value },
 }
 
@@ -29,13 +30,13 @@ impl JsonEntry {
         }
     }
 
-    /// The value of the entry in a text; none where it has none.
+    /// The value of the entry in a text; none where it has none. A hook has that of an item with it alone.
     pub(super) fn find(&self, text: &str) -> Result<Option<Value>, String> {
         if is_blank(text) {
             return Ok(None);
         }
         let root = parse(text)?;
-        Ok(self.place(&root).map(|(_, child)| child.node.value()))
+        Ok(self.place(&root).map(|place| place.value()))
     }
 
     /// Whether a value is what is put in.
@@ -43,26 +44,46 @@ impl JsonEntry {
         value == self.value()
     }
 
-    /// The container and the child in it.
-    fn place<'a>(&self, root: &'a Node) -> Option<(&'a Node, &'a Child)> {
+    /// Whether a piece of text that was put in has this value of the entry: it is as it was written then.
+    pub(super) fn was_written(&self, piece: &str, value: &Value) -> bool {
+        let written = piece.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+        let written = match written.starts_with('"') {
+            true => format!("{{{written}}}"),
+            false => written.to_owned(),
+        };
+        parse(&written).is_ok_and(|root| holds(&root, value))
+    }
+
+    /// Where the entry is.
+    fn place<'a>(&self, root: &'a Node) -> Option<Place<'a>> {
         match self {
             Self::Member { path, .. } => {
                 let (last, way) = path.split_last()?;
                 let container = walk(root, way)?;
-                Some((container, container.member(last)?))
+                Some(Place { container, child: container.member(last)?, item: None })
             }
-            Self::Hook { path, value } => {
+            Self::Hook { path, .. } => {
                 let list = walk(root, path).filter(|list| list.is_array())?;
-                let command = hook_commands(value).into_iter().next()?;
-                // The program may be at another place by now.
-                let end = command.rfind(" hook ").map_or(command.as_str(), |at| &command[at..]);
-                let is_ours = |other: &String| other.ends_with(end) && other.contains("offshoot");
-                let mut items = list.children().iter();
-                let found =
-                    items.find(|item| hook_commands(&item.node.value()).iter().any(is_ours));
-                Some((list, found?))
+                let all = || list.children().iter().flat_map(|item| hooks_of(list, item));
+                // Of several that which is as it was put in.
+                let as_written = all().find(|place| self.is_own(&place.value()));
+                as_written.or_else(|| all().find(|place| self.is_ours(place)))
             }
         }
+    }
+
+    /// Whether a hook starts our program for the same agent. The program may be at another place by now.
+    fn is_ours(&self, place: &Place<'_>) -> bool {
+        let command = |hook: &Value| Some(hook.get("command")?.as_str()?.to_owned());
+        let own = self.value().pointer("/hooks/0").and_then(command);
+        let (Some(own), Some(other)) = (own, command(&place.child.node.value())) else {
+            return false;
+        };
+        let Some(at) = own.rfind(" hook ") else { return own == other };
+        let program =
+            other.strip_suffix(&own[at..]).map(|start| start.trim_end_matches(['\'', '"']));
+        let before = program.and_then(|program| program.strip_suffix("offshoot"));
+        before.is_some_and(|before| before.is_empty() || before.ends_with(['/', ' ', '\'', '"']))
     }
 
     /// What puts the entry into a text that does not have it.
@@ -119,8 +140,8 @@ impl JsonEntry {
     /// The text without the entry, and without what was made around it and is empty now.
     pub(super) fn removed(&self, text: &str, made: usize) -> Result<String, String> {
         let root = parse(text)?;
-        let Some((container, child)) = self.place(&root) else { return Ok(text.to_owned()) };
-        let mut text = cut(text, container, child);
+        let Some(place) = self.place(&root) else { return Ok(text.to_owned()) };
+        let mut text = place.cut(text);
         for depth in (self.containers().saturating_sub(made)..self.containers()).rev() {
             let root = parse(&text)?;
             let (Some(parent), key) = (walk(&root, &self.path()[..depth]), self.path()[depth])
@@ -136,9 +157,65 @@ impl JsonEntry {
     }
 }
 
+/// Where an entry is in a text.
+struct Place<'a> {
+    container: &'a Node,
+    child: &'a Child,
+    /// For a hook, the list of items and the item that it is in.
+    item: Option<(&'a Node, &'a Child)>,
+}
+
+impl Place<'_> {
+    fn value(&self) -> Value {
+        let own = self.child.node.value();
+        let Some((_, item)) = self.item else { return own };
+        let mut value = json!({"hooks": [own]});
+        if let Some(matcher) = item.node.member("matcher") {
+            value["matcher"] = matcher.node.value();
+        }
+        value
+    }
+
+    /// The text without the entry: a hook takes its item along if nothing else is in that.
+    fn cut(&self, text: &str) -> String {
+        let is_alone = |item: &Child| {
+            let other = |child: &Child| child.key != "hooks" && child.key != "matcher";
+            self.container.children().len() == 1 && !item.node.children().iter().any(other)
+        };
+        match self.item.filter(|(_, item)| is_alone(item)) {
+            Some((list, item)) => cut(text, list, item),
+            None => cut(text, self.container, self.child),
+        }
+    }
+}
+
+/// The hooks of an item of a list of hooks.
+fn hooks_of<'a>(list: &'a Node, item: &'a Child) -> impl Iterator<Item = Place<'a>> {
+    let hooks = item.node.member("hooks").map(|hooks| &hooks.node);
+    let hooks = hooks.filter(|hooks| hooks.is_array()).into_iter();
+    hooks.flat_map(move |hooks| {
+        let place = move |child| Place { container: hooks, child, item: Some((list, item)) };
+        hooks.children().iter().map(place)
+    })
+}
+
+/// Whether a value is somewhere in a text.
+fn holds(node: &Node, value: &Value) -> bool {
+    node.value() == *value || node.children().iter().any(|child| holds(&child.node, value))
+}
+
 /// Whether a text has an object with nothing in it.
 pub(super) fn is_empty_object(text: &str) -> bool {
     parse(text).is_ok_and(|root| root.is_object() && is_hollow(text, &root))
+}
+
+/// Whether two texts have the same value; one with nothing in it has that of an empty object.
+pub(super) fn means_the_same(one: &str, other: &str) -> bool {
+    let value = |text: &str| match is_blank(text) {
+        true => Ok(json!({})),
+        false => parse(text).map(|root| root.value()),
+    };
+    value(one).is_ok_and(|one| value(other).is_ok_and(|other| one == other))
 }
 
 fn is_hollow(text: &str, node: &Node) -> bool {
@@ -149,13 +226,6 @@ fn is_hollow(text: &str, node: &Node) -> bool {
 
 fn walk<'a>(root: &'a Node, way: &[&str]) -> Option<&'a Node> {
     way.iter().try_fold(root, |node, key| Some(&node.member(key)?.node))
-}
-
-/// The commands of an item of a list of hooks.
-fn hook_commands(item: &Value) -> Vec<String> {
-    let hooks = item.get("hooks").and_then(Value::as_array);
-    let commands = hooks.into_iter().flatten().filter_map(|hook| hook.get("command")?.as_str());
-    commands.map(str::to_owned).collect()
 }
 
 /// Takes a child out, with the space before it and one comma.

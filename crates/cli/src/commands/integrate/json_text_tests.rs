@@ -89,3 +89,38 @@ fn what_is_something_else_is_not_written_into() {
     }
     assert!(server().insertion("[]").is_err());
 }
+
+/// Who adds a hook to the item of ours, or ours to an item of theirs, keeps it; so does who has one that only looks like ours.
+#[test]
+fn a_hook_beside_ours_stays() {
+    let ours = "{ \"type\": \"command\", \"command\": \"/a/offshoot hook x\" }";
+    let mine = "{ \"type\": \"command\", \"command\": \"mine.sh\" }";
+    let list = |items: &str| format!("{{\n  \"hooks\": {{ \"PreToolUse\": [{items}] }}\n}}\n");
+    let item = |hooks: &str| format!("{{ \"matcher\": \"Bash\", \"hooks\": [{hooks}] }}");
+    for (with, without) in [
+        (item(&format!("{ours}, {mine}")), item(&format!(" {mine}"))),
+        (item(&format!("{mine}, {ours}")), item(mine)),
+        (item(&format!("{mine}, {ours}, {mine}")), item(&format!("{mine}, {mine}"))),
+        (format!("{}, {}", item(mine), item(ours)), item(mine)),
+        (format!("{}, {}", item(ours), item(mine)), format!(" {}", item(mine))),
+    ] {
+        let found = hook().find(&list(&with)).unwrap().unwrap();
+        assert!(hook().is_own(&found), "{with}");
+        assert_eq!(hook().removed(&list(&with), 0).unwrap(), list(&without));
+    }
+    // What somebody gave the item besides is theirs, and so is the item.
+    let with = list("{ \"matcher\": \"Bash\", \"mine\": 1, \"hooks\": [OURS] }");
+    let out = hook().removed(&with.replace("OURS", ours), 0).unwrap();
+    assert_eq!(out, with.replace("OURS", ""));
+    for command in ["my-offshoot hook x", "mine offshoot.sh hook x", "echo offshoot; other hook x"]
+    {
+        let text = list(&item(&ours.replace("/a/offshoot hook x", command)));
+        assert_eq!(hook().find(&text).unwrap(), None, "{command}");
+        assert_eq!(hook().removed(&text, 0).unwrap(), text);
+    }
+    // At another place, and changed: ours, but not as it was put in.
+    for command in ["/b/offshoot hook x", "'/b c/offshoot' hook x", "X=1 offshoot hook x"] {
+        let text = list(&item(&ours.replace("/a/offshoot hook x", command)));
+        assert!(hook().find(&text).unwrap().is_some_and(|found| !hook().is_own(&found)));
+    }
+}

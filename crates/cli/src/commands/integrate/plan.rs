@@ -4,22 +4,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_engine::config_file;
-use offshoot_protocol::{ExitCode, IntegratedFileDoc, IntegrationPart, IntegrationState, Text};
+use offshoot_protocol::{
+    ExitCode, IntegratedAgent, IntegratedFileDoc, IntegrationPart, IntegrationState, Text,
+};
 use serde_json::Value;
 
 use super::agents::{Entry, Part};
 use super::edit::{Insertion, Piece, difference, put_in, taken_out};
-use super::json_text::is_empty_object;
+use super::json_text::{is_empty_object, means_the_same};
 use super::record::{Record, Records};
 use crate::error::{CliError, Result};
 use crate::render::host_path;
 
 /// What is to be done to one file.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) part: IntegrationPart,
     pub(super) path: PathBuf,
     pub(super) state: IntegrationState,
+    /// It is the whole file, not an entry in it.
+    pub(super) is_file: bool,
     before: Option<String>,
     /// None where the file goes.
     after: Option<String>,
@@ -62,8 +66,23 @@ impl Step {
         }
     }
 
+    /// What takes it back, to what was recorded before.
+    fn reversed(&self, record: Option<Record>) -> Self {
+        let made = self.record.iter().filter(|_| self.before.is_none());
+        Self {
+            part: self.part,
+            path: self.path.clone(),
+            state: self.state,
+            is_file: self.is_file,
+            before: self.after.clone(),
+            after: self.before.clone(),
+            record,
+            folders: made.flat_map(|record| record.folders.clone()).collect(),
+        }
+    }
+
     /// Does it, unless somebody changed the file since it was planned.
-    pub(super) fn carry_out(&self, records: &mut Records) -> Result<()> {
+    fn carry_out(&self, records: &mut Records) -> Result<()> {
         if self.changes() && read(&self.path)? != self.before {
             let message = format!("{} was changed just now", host_path(&self.path));
             return Err(CliError::new(ExitCode::Conflict, message).hint("try again"));
@@ -96,6 +115,29 @@ impl Step {
     }
 }
 
+/// Does everything or nothing.
+pub(super) fn carry_out(
+    agent: IntegratedAgent,
+    steps: &[Step],
+    records: &mut Records,
+) -> Result<()> {
+    let before: Vec<_> = steps.iter().map(|step| records.of(&step.path).cloned()).collect();
+    for (at, step) in steps.iter().enumerate() {
+        let Err(error) = step.carry_out(records) else { continue };
+        let mut done = steps[..at].iter().zip(&before).rev();
+        let taken_back = done
+            .try_for_each(|(step, record)| step.reversed(record.clone()).carry_out(records))
+            .and_then(|()| records.set(&step.path, before[at].clone()));
+        return Err(match taken_back {
+            Ok(()) => error.hint("nothing was changed; try again when it can be written"),
+            Err(_) => error.hint(format!(
+                "`offshoot integrate {agent} --remove` takes back what was written before"
+            )),
+        });
+    }
+    Ok(())
+}
+
 /// Whether the part is in its file.
 pub(super) fn state(part: &Part) -> Result<IntegrationState> {
     let text = read(&part.path)?;
@@ -108,10 +150,13 @@ pub(super) fn add(part: &Part, records: &Records) -> Result<Step> {
     let wrong = |what: String| unusable(&part.path, &what);
     let state = state_in(part, before.as_deref()).map_err(wrong)?;
     let recorded = records.of(&part.path);
+    let is_file = matches!(part.entry, Entry::File(_));
     let text = match (state, recorded) {
         (IntegrationState::Absent, _) => before.clone().unwrap_or_default(),
-        // What an earlier version put there, or one at another place.
-        (IntegrationState::Other, Some(_)) => {
+        // What an earlier version put there, or one at another place. What somebody changed since is theirs.
+        (IntegrationState::Other, Some(record))
+            if is_as_recorded(part, text_of(&before), record) =>
+        {
             let out = remove(part, records)?;
             if out.state != IntegrationState::Absent {
                 return Ok(Step { after: out.before.clone(), record: recorded.cloned(), ..out });
@@ -121,12 +166,13 @@ pub(super) fn add(part: &Part, records: &Records) -> Result<Step> {
         _ => {
             let (after, record) = (before.clone(), recorded.cloned());
             let (path, part, folders) = (part.path.clone(), part.part, Vec::new());
-            return Ok(Step { part, path, state, before, after, record, folders });
+            return Ok(Step { part, path, state, is_file, before, after, record, folders });
         }
     };
     let insertion = match &part.entry {
         Entry::Json(entry) => entry.insertion(&text).map_err(wrong)?,
         Entry::Toml(entry) => entry.insertion(&text).map_err(wrong)?,
+        Entry::Keys(entry) => entry.insertion(&text).map_err(wrong)?,
         Entry::File(whole) => {
             let pieces = vec![Piece { at: 0, text: whole.clone() }];
             Insertion { pieces, made: 0 }
@@ -149,6 +195,7 @@ pub(super) fn add(part: &Part, records: &Records) -> Result<Step> {
         part: part.part,
         path: part.path.clone(),
         state,
+        is_file,
         before,
         after: Some(after),
         record: Some(record),
@@ -166,6 +213,7 @@ pub(super) fn remove(part: &Part, records: &Records) -> Result<Step> {
         part: part.part,
         path: part.path.clone(),
         state,
+        is_file: matches!(part.entry, Entry::File(_)),
         after: before.clone(),
         before,
         record: None,
@@ -182,13 +230,22 @@ pub(super) fn remove(part: &Part, records: &Records) -> Result<Step> {
         state_in(part, Some(text)).is_ok_and(|state| state == IntegrationState::Absent)
     };
     let made = record.map_or(0, |record| record.made);
-    let after = match taken_out(text, pieces).filter(is_out) {
-        Some(after) => after,
-        None => match &part.entry {
-            Entry::Json(entry) => entry.removed(text, made).map_err(wrong)?,
-            Entry::Toml(entry) => entry.removed(text).map_err(wrong)?,
-            Entry::File(whole) if text == whole => String::new(),
-            Entry::File(_) => return Ok(step),
+    let cut = taken_out(text, pieces).filter(is_out);
+    let after = match &part.entry {
+        Entry::Json(entry) => {
+            let removed = entry.removed(text, made).map_err(wrong)?;
+            // Nothing but the entry goes: what stands at the places of the pieces may be somebody else's by now.
+            cut.filter(|cut| means_the_same(cut, &removed)).unwrap_or(removed)
+        }
+        Entry::Toml(entry) => match cut {
+            Some(cut) => cut,
+            None => entry.removed(text).map_err(wrong)?,
+        },
+        Entry::Keys(entry) => cut.unwrap_or_else(|| entry.removed(text, pieces)),
+        Entry::File(whole) => match cut {
+            Some(cut) => cut,
+            None if text == whole => String::new(),
+            None => return Ok(step),
         },
     };
     step.state = state_in(part, Some(&after)).map_err(wrong)?;
@@ -196,6 +253,29 @@ pub(super) fn remove(part: &Part, records: &Records) -> Result<Step> {
     let nothing_left = after.trim().is_empty() || is_empty_object(&after);
     step.after = (existed || !nothing_left).then_some(after);
     Ok(step)
+}
+
+fn text_of(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or_default()
+}
+
+/// Whether what is in the file is as it was put there.
+fn is_as_recorded(part: &Part, text: &str, record: &Record) -> bool {
+    let written = |was_written: &dyn Fn(&str, &Value) -> bool, found: Option<Value>| {
+        found
+            .is_some_and(|found| record.pieces.iter().any(|piece| was_written(&piece.text, &found)))
+    };
+    match &part.entry {
+        Entry::Json(entry) => entry
+            .find(text)
+            .is_ok_and(|found| written(&|piece, found| entry.was_written(piece, found), found)),
+        Entry::Toml(entry) => entry
+            .find(text)
+            .is_ok_and(|found| written(&|piece, found| entry.was_written(piece, found), found)),
+        // They have no older form, and what somebody set is theirs.
+        Entry::Keys(_) => false,
+        Entry::File(_) => record.pieces.iter().any(|piece| piece.text == text),
+    }
 }
 
 fn state_in(part: &Part, text: Option<&str>) -> Result<IntegrationState, String> {
@@ -208,6 +288,7 @@ fn state_in(part: &Part, text: Option<&str>) -> Result<IntegrationState, String>
     Ok(match &part.entry {
         Entry::Json(entry) => judged(entry.find(text)?, &|found| entry.is_own(found)),
         Entry::Toml(entry) => judged(entry.find(text)?, &|found| entry.is_own(found)),
+        Entry::Keys(entry) => judged(entry.find(text)?, &|found| entry.is_own(found)),
         Entry::File(whole) if whole == text => IntegrationState::Present,
         Entry::File(_) if text.is_empty() => IntegrationState::Absent,
         Entry::File(_) => IntegrationState::Other,

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_engine::config_file;
-use offshoot_protocol::ExitCode;
+use offshoot_engine::config_file::{self, ConfigLock};
+use offshoot_protocol::{ExitCode, Notation};
 use serde::{Deserialize, Serialize};
 
 use super::edit::Piece;
@@ -41,6 +41,15 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// Keeps other processes from changing records and what they are about.
+    pub(super) fn lock(context: &Context) -> Result<ConfigLock> {
+        let path = context.registry().dir().join(FILE);
+        config_file::lock(&path).map_err(|error| {
+            let message = format!("cannot lock {}: {error}", host_path(&path));
+            CliError::new(ExitCode::Storage, message)
+        })
+    }
+
     pub(super) fn read(context: &Context) -> Result<Self> {
         let path = context.registry().dir().join(FILE);
         let failed = |error: &dyn std::fmt::Display| {
@@ -49,7 +58,8 @@ impl Records {
         };
         let text = config_file::read(&path).map_err(|error| failed(&error))?;
         let content: Content = match text {
-            Some(text) => serde_json::from_str(&text).map_err(|error| failed(&error))?,
+            Some(text) => serde_json::from_str(&text)
+                .map_err(|error| failed(&Notation::Json.explain(&error.to_string())))?,
             None => Content { version: VERSION, ..Content::default() },
         };
         if content.version != VERSION {

@@ -1,7 +1,7 @@
 //! Tables of TOML files: put at the end, and taken out.
 
 use serde_json::Value;
-use toml_edit::{DocumentMut, Item};
+use toml_edit::{DocumentMut, Item, Table};
 
 use super::edit::{Insertion, Piece};
 
@@ -24,6 +24,11 @@ impl TomlEntry {
 
     pub(super) fn is_own(&self, value: &Value) -> bool {
         *value == self.value
+    }
+
+    /// Whether a piece of text that was put in has this value of the entry: it is as it was written then.
+    pub(super) fn was_written(&self, piece: &str, value: &Value) -> bool {
+        self.find(piece).is_ok_and(|found| found.as_ref() == Some(value))
     }
 
     pub(super) fn insertion(&self, text: &str) -> Result<Insertion, String> {
@@ -53,13 +58,14 @@ impl TomlEntry {
         let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
             format!("it cannot be read: {}", error.message())
         })?;
-        let mut is_last = false;
-        if let Some(section) = document.get_mut(self.section).and_then(Item::as_table_like_mut) {
-            section.remove(self.name);
-            is_last = section.is_empty();
-        }
-        if is_last {
-            document.remove(self.section);
+        let section = document.get_mut(self.section).and_then(Item::as_table_like_mut);
+        let removed = section.and_then(|section| section.remove(self.name));
+        // Comments before our table are no part of it.
+        let own = removed.as_ref().and_then(Item::as_table);
+        let before = own.and_then(|own| own.decor().prefix()).and_then(|prefix| prefix.as_str());
+        if let Some(before) = before.filter(|before| before.contains('#')) {
+            let after = own.and_then(Table::position).unwrap_or_default();
+            put_before_next(&mut document, after, before);
         }
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         Ok(document.to_string().replace("\r\n", "\n").replace('\n', newline))
@@ -75,7 +81,46 @@ impl TomlEntry {
     }
 }
 
-fn parsed(text: &str) -> Result<toml::Table, String> {
+/// Puts comments before the first table behind a place, or at the end.
+fn put_before_next(document: &mut DocumentMut, after: isize, comments: &str) {
+    fn next(table: &Table, after: isize) -> Option<isize> {
+        let own = table.position().filter(|at| *at > after && !table.is_implicit());
+        let below = table.iter().flat_map(|(_, item)| match item {
+            Item::Table(table) => next(table, after),
+            Item::ArrayOfTables(tables) => {
+                tables.iter().filter_map(|table| next(table, after)).min()
+            }
+            _ => None,
+        });
+        own.into_iter().chain(below).min()
+    }
+    fn put(table: &mut Table, at: isize, comments: &str) {
+        if table.position() == Some(at) && !table.is_implicit() {
+            let before = table.decor().prefix().and_then(|prefix| prefix.as_str());
+            let before = format!("{comments}{}", before.unwrap_or_default());
+            table.decor_mut().set_prefix(before);
+        }
+        for (_, item) in table.iter_mut() {
+            match item {
+                Item::Table(table) => put(table, at, comments),
+                Item::ArrayOfTables(tables) => {
+                    tables.iter_mut().for_each(|table| put(table, at, comments));
+                }
+                _ => {}
+            }
+        }
+    }
+    match next(document.as_table(), after) {
+        Some(at) => put(document.as_table_mut(), at, comments),
+        None => {
+            let trailing = document.trailing().as_str().unwrap_or_default();
+            let trailing = format!("{comments}{trailing}");
+            document.set_trailing(trailing);
+        }
+    }
+}
+
+pub(super) fn parsed(text: &str) -> Result<toml::Table, String> {
     text.parse().map_err(|error: toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
@@ -121,6 +166,24 @@ mod tests {
         let with =
             with + "\n[mcp_servers.offshoot.tools.exec]\napproval_mode = \"approve\"\n\n[z]\n";
         assert_eq!(entry().removed(&with).unwrap(), "# a\n[x]\ny = 1 # b\n\n[z]\n");
+    }
+
+    #[test]
+    fn comments_and_sections_of_others_stay() {
+        for (before, after) in [
+            ("# a\n[mcp_servers]\n", "\n# more\n[z]\n"),
+            ("a = 1\n\n# the end\n", ""),
+            ("a = 1\n\n# mine\n", "\n[z]\n\n[[list]]\n"),
+        ] {
+            let (with, _) = put_in(before, &entry().insertion(before).unwrap().pieces);
+            let with = with.replace("[\"mcp\"]", "[\"mcp\", \"--net\"]") + after;
+            let out = entry().removed(&with).unwrap();
+            let expected = format!("{before}{after}");
+            let lines = |text: &'_ str| -> Vec<String> {
+                text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+            };
+            assert_eq!(lines(&out), lines(&expected), "{with}");
+        }
     }
 
     #[test]

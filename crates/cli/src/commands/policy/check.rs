@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use offshoot_engine::binding::Binding;
 use offshoot_engine::exec::CommandLine;
 use offshoot_engine::policy::{Verdict, judge};
@@ -12,7 +13,9 @@ use offshoot_protocol::{Network, PolicyVerdictDoc};
 
 use super::question::Question;
 use super::text;
-use crate::commands::exec::options::{Net, NetParser, net};
+use crate::commands::exec::options::{Net, NetParser, Options, variable};
+use crate::commands::exec::{Ask, Input, judged};
+use crate::complete;
 use crate::context::{Context, current_dir};
 use crate::error::Result;
 
@@ -27,7 +30,7 @@ pub(crate) struct CheckArgs {
     /// Assume this directory of the workspace [default: the current one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Assume that the command can reach this
+    /// Assume that the command can reach this [default: exec.net, or the hosts of its preset]
     #[arg(long, value_name = "NET", value_parser = NetParser)]
     net: Vec<Net>,
     /// Assume `exec --read-only`
@@ -39,17 +42,43 @@ pub(crate) struct CheckArgs {
     /// Assume `run` with a person at the terminal
     #[arg(long)]
     terminal: bool,
+    /// Assume that it reads standard input, as with `exec -i`
+    #[arg(short = 'i', long, conflicts_with = "terminal")]
+    stdin: bool,
+    /// Assume this preset of a coding agent, or none [default: by the program]
+    #[arg(long, value_name = "PRESET", add = complete::presets())]
+    preset: Option<String>,
+    /// Assume `exec --trust-agent`
+    #[arg(long)]
+    trust_agent: bool,
     /// Assume this variable: NAME or NAME=VALUE
-    #[arg(short, long, value_name = "NAME[=VALUE]")]
+    #[arg(short, long, value_name = "NAME[=VALUE]", value_parser = OsStringValueParser::new().try_map(variable))]
     env: Vec<OsString>,
     /// Add rules, which can only restrict: a TOML or Rego file
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
 }
 
+impl CheckArgs {
+    /// What `exec` would be given.
+    fn options(&self) -> Options {
+        Options {
+            cwd: self.cwd.clone(),
+            net: self.net.clone(),
+            sandbox: self.sandbox.clone(),
+            preset: self.preset.clone(),
+            trust_agent: self.trust_agent,
+            read_only: self.read_only,
+            env: self.env.clone(),
+            policy: self.policy.clone(),
+            ..Options::default()
+        }
+    }
+}
+
 pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     let (verdict, document) = ask(args, context)?;
-    context.output.checked(document, |_| text::line(&verdict))
+    context.output.checked(document, |document| text::line(&verdict, document))
 }
 
 pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<()> {
@@ -63,26 +92,20 @@ pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<()> {
 fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc)> {
     let (workspace, folders) = places(context)?;
     let files = context.engine.policy(Some(&workspace), &args.policy);
-    let policy = files.current()?;
+    files.current()?;
     let command = match &args.shell {
         Some(text) => CommandLine::Shell(text.clone()),
         None => CommandLine::Argv(args.command.clone()),
     };
-    let profiles = context.engine.profiles(Some(&workspace))?;
-    let profile = profiles.profile(args.sandbox.as_deref())?;
-    let net = net(&args.net)?.map_or(Network::default(), |(network, _)| network);
-    let question = Question {
-        cwd: args.cwd.as_deref(),
-        net: if args.sandbox.is_some() { profile.network.max(net) } else { net },
-        read_only: args.read_only,
-        unconfined: profile.is_open(),
-        terminal: args.terminal,
-        stdin: false,
-        env: &args.env,
-        user_home: context.engine.options().user_home(),
-    };
-    let verdict = judge(&policy, &command, &question.context(&workspace, folders)?);
-    let document = wire::policy_verdict(&command, &verdict, files.present());
+    let options = args.options();
+    let mut ask = Ask::new(command, &options, context);
+    if args.terminal {
+        ask.input = Input::Terminal;
+    } else if args.stdin {
+        ask.input = Input::Stream;
+    }
+    let verdict = judged(&mut ask, context, (&workspace, folders))?;
+    let document = wire::policy_verdict(&ask.command, &verdict, files.present());
     Ok((verdict, document))
 }
 
@@ -117,9 +140,9 @@ fn plain(
         terminal: false,
         stdin: false,
         env: &[],
-        user_home: context.engine.options().user_home(),
+        preset: None,
     };
-    Ok(judge(&policy, command, &question.context(&workspace, folders)?))
+    Ok(judge(&policy, command, &question.surroundings(context, &workspace, folders)?))
 }
 
 /// Where a workspace would be seen, at the folder of the vault that is named or that this folder belongs to, and where further folders

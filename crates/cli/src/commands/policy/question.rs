@@ -1,13 +1,14 @@
 //! A command that is asked about where nothing is run for it.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_engine::policy::Context;
+use offshoot_engine::exec::Command;
+use offshoot_engine::policy::Context as Surroundings;
+use offshoot_engine::preset::Preset;
 use offshoot_protocol::Network;
 
-use crate::context::current_dir;
+use crate::context::{Context, current_dir};
 use crate::error::Result;
 
 /// What is known about a command beside itself.
@@ -20,12 +21,17 @@ pub(crate) struct Question<'a> {
     pub(crate) terminal: bool,
     pub(crate) stdin: bool,
     pub(crate) env: &'a [OsString],
-    pub(crate) user_home: Option<PathBuf>,
+    pub(crate) preset: Option<&'a Preset>,
 }
 
 impl Question<'_> {
     /// What surrounds the command in a workspace of this folder, and of further ones.
-    pub(crate) fn context(&self, project: &Path, folders: Vec<PathBuf>) -> Result<Context> {
+    pub(crate) fn surroundings(
+        &self,
+        context: &Context,
+        project: &Path,
+        folders: Vec<PathBuf>,
+    ) -> Result<Surroundings> {
         let cwd = match self.cwd {
             Some(cwd) => project.join(cwd),
             // A command in a vault that is named from elsewhere starts at the top.
@@ -35,24 +41,23 @@ impl Question<'_> {
                 _ => project.to_owned(),
             },
         };
-        let environment = self.env.iter().map(|item| {
-            let text = String::from_utf8_lossy(item.as_bytes()).into_owned();
-            match text.split_once('=') {
-                Some((name, value)) => (name.to_owned(), value.to_owned()),
-                None => (text, String::new()),
-            }
-        });
-        Ok(Context {
+        // Of the command itself the variables do not depend.
+        let mut command = self.env.iter().fold(Command::new(["true"]), Command::variable);
+        if let Some(preset) = self.preset {
+            command = command.preset(preset, &context.engine.viewer());
+        }
+        let environment = context.engine.seen_variables(command, project, &folders);
+        Ok(Surroundings {
             workspace: project.to_owned(),
             folders,
             cwd,
-            home: self.user_home.clone(),
+            home: context.engine.options().user_home(),
             network: self.net,
             read_only: self.read_only,
             unconfined: self.unconfined,
             terminal: self.terminal,
             stdin: self.stdin,
-            environment: environment.collect(),
+            environment,
         })
     }
 }

@@ -7,10 +7,13 @@ use offshoot_protocol::{CommandPart, JudgedDoc, PolicyVerdictDoc, RuleDoc};
 
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint};
 
-/// One line: the decision, the categories, why.
-pub(super) fn line(verdict: &Verdict) -> String {
+/// One line: the decision, the categories, why. What nobody can approve is denied.
+pub(super) fn line(verdict: &Verdict, document: &PolicyVerdictDoc) -> String {
     let categories = paint(DIM, &format!("({})", verdict.categories));
-    let decision = decision(verdict.decision);
+    let decision = decision(match verdict.decision {
+        PolicyDecision::RequireApproval if !document.waits => PolicyDecision::Deny,
+        decision => decision,
+    });
     format!("{decision} {categories} {}\n", render::line(&verdict.reason))
 }
 
@@ -20,7 +23,7 @@ pub(super) fn explanation(
     document: &PolicyVerdictDoc,
     rules: Option<&Path>,
 ) -> String {
-    let mut text = line(verdict);
+    let mut text = line(verdict, document);
     for judged in &document.verdict.commands {
         text.push_str(&command(judged));
     }

@@ -1,6 +1,6 @@
 //! `offshoot status --all`: what every workspace has changed so far.
 
-use offshoot_engine::live::WorkSoFar;
+use offshoot_engine::live::{WorkSoFar, overlap_groups, overlap_way_out};
 use offshoot_engine::vault::Vault;
 use offshoot_engine::wire;
 use offshoot_protocol::{Hint, StatusAllDoc, WorkSoFarDoc};
@@ -8,7 +8,7 @@ use offshoot_protocol::{Hint, StatusAllDoc, WorkSoFarDoc};
 use crate::commands::ps::{elapsed, now_ms};
 use crate::context::Context;
 use crate::error::Result;
-use crate::invocation::next;
+use crate::invocation::{next, said};
 use crate::render::{self, DIM, NAME, WARN, overlap, paint, table};
 
 pub(super) fn run(context: &Context, vault: &Vault, name: &str) -> Result<()> {
@@ -21,10 +21,10 @@ pub(super) fn run(context: &Context, vault: &Vault, name: &str) -> Result<()> {
             return format!("vault {} has no workspace yet; `{next}` forks one\n", name);
         }
         let mut text = listed(&all, document);
-        for group in overlap::groups(&overlaps) {
+        for group in overlap_groups(&overlaps) {
             text.push_str(&format!("{}\n", paint(WARN, &overlap::heading(&group))));
             text.push_str(&overlap::lines(&group));
-            text.push_str(&format!("  {}\n", paint(DIM, &overlap::way_out(&group))));
+            text.push_str(&format!("  {}\n", paint(DIM, &said(overlap_way_out(&group)))));
         }
         text
     })

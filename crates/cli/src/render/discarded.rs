@@ -15,8 +15,8 @@ const MOST_NAMED: usize = 3;
 const MOST_STEPS_UP: usize = 3;
 
 /// One line about what is gone, and how such files are kept.
-pub(super) fn line(discarded: &DiscardedFiles) -> Option<String> {
-    let DiscardedFiles { count: files, paths, folder } = discarded;
+pub(crate) fn line(discarded: &DiscardedFiles) -> Option<String> {
+    let DiscardedFiles { count: files, paths, folder, .. } = discarded;
     if *files == 0 {
         return None;
     }

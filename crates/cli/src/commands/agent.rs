@@ -1,0 +1,36 @@
+//! `offshoot agent`: Offshoot's own coding agent.
+
+mod chat;
+mod editor;
+mod ending;
+mod progress;
+mod question;
+mod run;
+mod servers;
+mod work;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::error::Result;
+
+pub(super) use self::chat::talk;
+pub(super) use self::work::{Which, WorkArgs};
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum AgentCommand {
+    /// Have the agent do a task in a workspace
+    #[command(after_help = run::EXAMPLES)]
+    Run(Box<run::RunArgs>),
+    /// Talk with the agent about what it does in a workspace
+    #[command(after_help = chat::EXAMPLES)]
+    Chat(Box<chat::ChatArgs>),
+}
+
+pub(crate) fn run(command: &AgentCommand, context: &Context) -> Result<()> {
+    match command {
+        AgentCommand::Run(args) => run::run(args, context),
+        AgentCommand::Chat(args) => chat::run(args, context),
+    }
+}
