@@ -58,10 +58,11 @@ fn build() -> PathBuf {
     target.join(if release { "release" } else { "debug" }).join("offshoot")
 }
 
-/// Cargo chooses the features of shared packages by what is selected. The same selection as that of `cargo test --workspace`,
-/// or as that of the default member, finds everything compiled.
+/// Cargo chooses the features of shared packages by what is selected, and adds those that tests want only if a test is
+/// selected too. The same selection as that of `cargo test --workspace`, with the smallest of its tests, or as that of the
+/// default member, finds everything compiled.
 fn selection(for_users: bool) -> &'static [&'static str] {
-    if for_users { &["--package", "offshoot-cli"] } else { &["--workspace"] }
+    if for_users { &["--package", "offshoot-cli"] } else { &["--workspace", "--test", "support"] }
 }
 
 /// Whether the variable asks for the binary of users. What it cannot mean is a mistake, and not a wish for the other binary.

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "acp/approvals.rs"]
+mod approvals;
 #[path = "acp/editor.rs"]
 mod editor;
 #[path = "acp/endings.rs"]

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "cli/agree.rs"]
+mod agree;
 #[path = "cli/answers.rs"]
 mod answers;
 #[path = "cli/approvals.rs"]
@@ -88,6 +90,8 @@ mod maintenance;
 mod merges;
 #[path = "cli/metadata.rs"]
 mod metadata;
+#[path = "cli/models.rs"]
+mod models;
 #[path = "cli/moved.rs"]
 mod moved;
 #[path = "cli/names.rs"]
@@ -98,6 +102,8 @@ mod networks;
 mod noise;
 #[path = "cli/occupied.rs"]
 mod occupied;
+#[path = "cli/own_agent.rs"]
+mod own_agent;
 #[path = "cli/places.rs"]
 mod places;
 #[path = "cli/policies.rs"]
@@ -120,6 +126,10 @@ mod running;
 mod runs;
 #[path = "cli/sandboxes.rs"]
 mod sandboxes;
+#[path = "cli/servers.rs"]
+mod servers;
+#[path = "cli/sessions.rs"]
+mod sessions;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/shortages.rs"]

@@ -43,7 +43,7 @@ macro_rules! classes {
     };
 }
 
-classes!(secrets links processes kernel devices mounts calls channels network proxy state planted arrivals terminal exhaustion);
+classes!(secrets links processes kernel devices mounts calls channels network proxy state shared planted arrivals terminal exhaustion);
 
 #[test]
 fn every_class_is_tried() {

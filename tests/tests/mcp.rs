@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "mcp/answers.rs"]
+mod answers;
 #[path = "mcp/asked.rs"]
 mod asked;
 #[path = "mcp/client.rs"]
@@ -12,13 +14,15 @@ mod endings;
 mod over_http;
 #[path = "mcp/tasks.rs"]
 mod tasks;
+#[path = "mcp/tools.rs"]
+mod tools;
 #[path = "mcp/wire.rs"]
 mod wire;
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-use offshoot_tests::product::Place;
+use offshoot_tests::product::{Place, document_of};
 use serde_json::Value;
 
 /// Rules by which a person decides about whatever deletes.
@@ -43,6 +47,11 @@ fn configure(place: &Place, name: &str, text: &str) {
     let file = place.path().join(".config/offshoot").join(name);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
+}
+
+/// All that is recorded of a command.
+fn envelope(place: &Place, exec: &str) -> Value {
+    document_of(&place.run(["show", exec, "--json"]))
 }
 
 fn workspaces(place: &Place) -> Vec<String> {

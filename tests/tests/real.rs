@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "real/agents.rs"]
+mod agents;
 #[path = "real/bound.rs"]
 mod bound;
 #[path = "real/caches.rs"]

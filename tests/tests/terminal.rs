@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "terminal/agents.rs"]
+mod agents;
 #[path = "terminal/approvals.rs"]
 mod approvals;
 #[path = "terminal/console.rs"]

@@ -13,6 +13,8 @@ mod examples;
 mod features;
 #[path = "tidy/imports.rs"]
 mod imports;
+#[path = "tidy/kinds.rs"]
+mod kinds;
 #[path = "tidy/lexer.rs"]
 mod lexer;
 #[path = "tidy/listing.rs"]
@@ -54,6 +56,11 @@ fn public_types_have_names_of_their_own() {
 #[test]
 fn what_the_library_offers_has_examples() {
     assert_none(&examples::check(&Listing::of_repository()));
+}
+
+#[test]
+fn every_kind_of_event_can_be_asked_for() {
+    assert_none(&kinds::check(&Listing::of_repository(), kinds::COMPUTED));
 }
 
 #[test]

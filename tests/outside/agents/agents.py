@@ -31,6 +31,9 @@ class Agent:
     options: list = field(default_factory=lambda: ["--trust-agent"])
     # Settings of the user: path -> document.
     settings: dict = field(default_factory=dict)
+    # The variable of its key, and the host that gets it by the preset where no variable says who does.
+    key: str = ""
+    key_host: str = ""
     # What of the host's home it may write beside its login.
     writes: list = field(default_factory=list)
 
@@ -54,6 +57,7 @@ AGENTS = [
         terminal=[],
         terminal_again=["--continue"],
         state=".claude/projects/*/*.jsonl",
+        key="ANTHROPIC_API_KEY",
         ready=r"bypass permissions on|\? for shortcuts",
         leave=["/exit", "Enter"],
         answers=[
@@ -76,6 +80,8 @@ AGENTS = [
         terminal=[],
         terminal_again=["resume", "--last"],
         state=".codex/sessions/*/*/*/*.jsonl",
+        key="CODEX_API_KEY",
+        key_host="api.openai.com",
         ready=r"\? for shortcuts|Ask Codex",
         leave=["/exit", "Enter"],
     ),
@@ -89,6 +95,7 @@ AGENTS = [
         terminal=["-m", "anthropic/claude-sonnet-4-5"],
         terminal_again=["-m", "anthropic/claude-sonnet-4-5", "--continue"],
         state=".local/share/opencode/opencode.db",
+        key="ANTHROPIC_API_KEY",
         ready=r"ctrl\+p",
         leave=["/exit", "Enter"],
         options=[],
@@ -103,6 +110,7 @@ AGENTS = [
         terminal=[],
         terminal_again=["--resume", "latest"],
         state=".gemini/tmp/*/chats/*.json*",
+        key="GEMINI_API_KEY",
         ready=r"Type your message",
         leave=["/quit", "Enter"],
         settings={".gemini/settings.json": {"security": {"auth": {"selectedType": "gemini-api-key"}}}},
@@ -117,6 +125,7 @@ AGENTS = [
         terminal=[],
         terminal_again=["--continue"],
         state=".qwen/projects/*/chats/*.jsonl",
+        key="OPENAI_API_KEY",
         ready=r"Type your message",
         leave=["/quit", "Enter"],
         settings={".qwen/settings.json": {"security": {"auth": {"selectedType": "openai"}}}},

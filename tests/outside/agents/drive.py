@@ -1,9 +1,10 @@
 """Runs each agent by its preset as whoever runs this, without and with a terminal, and checks what came of it.
 
     drive.py checks PROGRAM PLACE AGENT...         PROGRAM is offshoot; the agents are found in PATH
+    drive.py WAY PROGRAM PLACE AGENT...            one way alone: headless, terminal or outside, with the key outside
     drive.py figures PROGRAM PLACE AGENT...        how long they take, inside and outside
 
-PLACE is an empty directory of the user. `results` in it gets one line for each agent: name, headless, terminal.
+PLACE is an empty directory of the user. `results` in it gets one line for each agent: name, headless, terminal, key outside.
 """
 
 import glob
@@ -25,6 +26,8 @@ HERE = Path(__file__).parent
 PATIENCE = 300
 # Files of other tools, each with a word that must not be seen.
 OTHERS = [".aws/credentials", ".ssh/id_x", ".config/gh/hosts.yml", ".netrc"]
+WAYS = ("headless", "terminal", "outside")
+KEY = "sk-outside-4711-0815"
 KINDS = {"added": "A", "modified": "M", "mode": "M", "deleted": "D"}
 
 
@@ -72,15 +75,30 @@ def said(changes):
     return found
 
 
+def certificate(place, authority):
+    """A certificate for 127.0.0.2 and its key, by an authority of its own."""
+    name, key, request = place / "model.pem", place / "model.key", place / "model.csr"
+    new = ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    own = place / "authority.key"
+    for command in [
+        [*new, "-x509", "-days", "2", "-subj", "/CN=Authority of the test", "-keyout", own, "-out", authority],
+        [*new, "-subj", "/CN=127.0.0.2", "-keyout", key, "-out", request, "-addext", "subjectAltName=IP:127.0.0.2"],
+        ["openssl", "x509", "-req", "-in", request, "-CA", authority, "-CAkey", own, "-days", "2", "-copy_extensions", "copy", "-out", name],
+    ]:
+        subprocess.run(command, check=True, capture_output=True)
+    return name, key
+
+
 class Model:
     """The scripted model, and what was asked of it."""
 
     def __init__(self, place):
         self.tasks, self.log = place / "tasks.json", place / "model.log"
         self.tasks.write_text("{}")
-        command = [sys.executable, HERE / "model.py", self.tasks, self.log]
+        self.authority = place / "authority.pem"
+        command = [sys.executable, HERE / "model.py", self.tasks, self.log, *certificate(place, self.authority)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.port, self.forbidden = map(int, self.process.stdout.readline().split())
+        self.port, self.secure, self.forbidden = map(int, self.process.stdout.readline().split())
 
     def requests(self):
         lines = self.log.read_text().splitlines() if self.log.exists() else []
@@ -130,11 +148,13 @@ class Bench:
     def __init__(self, program, place, agent, model):
         self.program, self.place, self.agent, self.model = program, place, agent, model
         self.home, self.project, self.vaults = place / "home", place / "home/code/project", place / "vaults"
-        self.failed = {"headless": 0, "terminal": 0}
+        self.failed = {way: 0 for way in WAYS}
         self.environment = {
             "HOME": str(self.home),
             "OFFSHOOT_HOME": str(self.vaults),
             "PATH": os.environ["PATH"],
+            # Who is nobody may not log in, and agents take their shell from there otherwise.
+            "SHELL": "/bin/sh",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             **{name: self.filled(value) for name, value in agent.variables.items()},
@@ -243,14 +263,15 @@ class Bench:
         goes_on = asked and all(first in request["tasks"] for request in asked)
         self.check(way, "the second run goes on with the first", "" if goes_on else f"the model saw {[request['tasks'] for request in asked]}")
 
-    def commit(self, way, workspace, changes):
-        """Commits, and compares what Offshoot said with the folder."""
+    def commit(self, way, workspace, changes, stays=()):
+        """Commits, and compares what Offshoot said with the folder. What would stay without an option is said by its path alone."""
         before = scan(self.project)
         done = self.offshoot("commit", "-w", workspace, "--allow", "git", "--json")
         after = scan(self.project)
         problem = "" if done.returncode == 0 else done.stderr + done.stdout[-300:]
         self.check(way, "commit brings it home", problem)
         ours, theirs = differences(before, after), said(changes)
+        theirs |= {path: ours[path] for path in (one["path"].lstrip("/") for one in stays) if path in ours}
         wrong = {path: (theirs.get(path), ours.get(path)) for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)}
         self.check(way, f"the changes that were told are exact ({len(ours)})", wrong and f"path: (told, found): {wrong}")
 
@@ -303,13 +324,41 @@ class Bench:
             if number == 4:
                 self.resumed(way, "third", "fourth")
         status = json.loads(self.offshoot("diff", "-w", "tui", "--json").stdout or "{}").get("result", {})
-        self.commit(way, "tui", status.get("changes", status.get("files", [])))
+        self.commit(way, "tui", status.get("changes", []), status.get("stays", []))
         self.home_is_same(way, before)
 
-    def run(self):
-        for way, does in [("headless", self.headless), ("terminal", self.at_terminal)]:
+    def outside(self):
+        """With its key outside and a model that has TLS: the model gets the key, and nothing inside holds it."""
+        way, agent = "outside", self.agent
+        host = f"127.0.0.2:{self.model.secure}"
+        preset = (HERE / f"{agent.name}.toml").read_text()
+        if agent.key_host:
+            # It takes its address from no variable, so the preset has to say who gets the key.
+            write(self.home / f".config/offshoot/presets/{agent.name}.toml", preset.replace(f'host = "{agent.key_host}"', f'host = "{host}"'))
+        plain = f"127.0.0.1:{self.model.port}"
+        fill = lambda text: self.filled(text).replace(f"http://{plain}", f"https://{host}").replace(plain, host)
+        variables = {name: fill(value) for name, value in agent.variables.items()}
+        environment = {**self.environment, **variables, agent.key: KEY, "SSL_CERT_FILE": str(self.model.authority)}
+        look = "env; cat /proc/self/environ; grep -rsl '4711-081[5]' ~ /tmp /run .; ls -A ~; echo looked"
+        self.model.tasks.write_text(json.dumps({"outside": [["shell", look]]}))
+        words = [*agent.options, "-c", f"agents.inject={agent.name}", "--", agent.name, *agent.always, *agent.once, "Please do task:outside"]
+        command = [self.program, "exec", "-w", "outside", "--json", *map(fill, words)]
+        done = subprocess.run(command, cwd=self.project, env=environment, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        ends = done.returncode == 0 and self.model.finished("outside")
+        self.check(way, "does the task", "" if ends else done.stderr[-500:] + done.stdout[-1500:])
+        asked, results = self.model.of("outside"), self.model.results("outside")
+        got = asked and all(any(KEY in key for key in request["key"]) for request in asked)
+        self.check(way, "the model gets the key", "" if got else str([request["key"] for request in asked]))
+        held = "looked" not in results or KEY in results or KEY in done.stdout + done.stderr
+        self.check(way, "nothing inside holds the key", results[-1000:] if held else "")
+        kept = subprocess.run(["grep", "-rl", KEY, self.vaults], capture_output=True, text=True)
+        self.check(way, "nor does a vault", kept.stdout)
+
+    def run(self, ways):
+        does = {"headless": self.headless, "terminal": self.at_terminal, "outside": self.outside}
+        for way in ways:
             try:
-                does()
+                does[way]()
             except (subprocess.TimeoutExpired, ValueError, OSError, KeyError) as error:
                 self.check(way, "goes through", repr(error))
         return self.failed
@@ -332,11 +381,11 @@ def main():
             if form == "figures":
                 figures(bench)
                 continue
-            failed = bench.run()
+            failed = bench.run(WAYS if form == "checks" else [form])
         finally:
             model.close()
         with open(Path(place, "results"), "a", encoding="utf8") as file:
-            print(agent.name, *("FAILED" if failed[way] else "ok" for way in ("headless", "terminal")), file=file)
+            print(agent.name, *("FAILED" if failed[way] else "ok" for way in WAYS), file=file)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,20 @@
 """A model on loopback that does what a script says, in the four protocols that coding agents speak.
 
-    model.py TASKS LOG        listens on two free ports of 127.0.0.1, prints them, and runs until it is ended
+    model.py TASKS LOG CERTIFICATE KEY        listens on three free ports, prints them, and runs until it is ended
 
-The first port is the model, the second a server that nobody is allowed to reach; it answers `reached` and writes that down.
+The first port is the model at 127.0.0.1, the second the same at 127.0.0.2 with TLS, the third a server that nobody is allowed to reach; it
+answers `reached` and writes that down.
 
 TASKS is a JSON file, read for each request: task name -> steps. A step is [kind, ...]: ["read", path], ["edit", path, old, new] or
 ["shell", command]. A prompt chooses its task by the word `task:NAME`. The results of tools that came after that prompt say which
 step is next; after the last one the answer is the text `finished NAME`. LOG gets one JSON line for each request: the task, the
-tasks that the conversation had before, and what the last tool printed.
+tasks that the conversation had before, what the last tool printed, and the key that came with it.
 """
 
 import gzip
 import json
 import re
+import ssl
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -283,9 +285,13 @@ class Model(BaseHTTPRequestHandler):
         else:
             self.whole(whole)
 
+    def key(self):
+        named = (self.headers.get(name) for name in ("x-api-key", "x-goog-api-key", "Authorization"))
+        return [value for value in named if value]
+
     def note(self, **more):
         with writing, open(sys.argv[2], "a", encoding="utf8") as file:
-            print(json.dumps({"method": self.command, "path": self.path, "agent": self.headers.get("User-Agent"), **more}), file=file)
+            print(json.dumps({"method": self.command, "path": self.path, "agent": self.headers.get("User-Agent"), "key": self.key(), **more}), file=file)
 
     def body(self):
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
@@ -339,8 +345,13 @@ class Server(ThreadingHTTPServer):
 
 def main():
     model, forbidden = (Server(("127.0.0.1", 0), handler) for handler in (Model, Forbidden))
-    threading.Thread(target=forbidden.serve_forever, daemon=True).start()
-    print(model.server_port, forbidden.server_port, flush=True)
+    secure = Server(("127.0.0.2", 0), Model)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*sys.argv[3:5])
+    secure.socket = context.wrap_socket(secure.socket, server_side=True)
+    for other in (secure, forbidden):
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+    print(model.server_port, secure.server_port, forbidden.server_port, flush=True)
     model.serve_forever()
 
 

@@ -9,7 +9,7 @@
 #   --figures   measures how long they take to start and to do a task of one turn, inside and outside, instead
 #   PROGRAM     offshoot [$OFFSHOOT, else target/debug/offshoot]
 #
-# It needs node, npm, git, curl, tmux and Python, and installs packages, so it is no part of the tests that everybody runs. No agent
+# It needs node, npm, git, curl, tmux, openssl and Python, and installs packages, so it is no part of the tests that everybody runs. No agent
 # needs an account. Everything else is in a temporary directory, which is removed. The table that it prints is in docs/agents.md.
 set -euo pipefail
 
@@ -82,7 +82,7 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 chmod 755 "$work"
 mkdir "$work/tools"
-cp "$here"/*.py "$work/tools/"
+cp "$here"/*.py "$here"/../../../crates/profile/data/presets/*.toml "$work/tools/"
 cp "$(realpath "$program")" "$work/tools/offshoot"
 chmod -R a+rX "$work/tools"
 python=$(PATH=/usr/local/bin:/usr/bin:/bin command -v python3)
@@ -113,7 +113,7 @@ cell() { # USER AGENT FIELD
 }
 echo
 head='| agent | version |' line='|---|---|'
-for way in headless terminal; do
+for way in headless terminal 'key outside'; do
     for user in $users; do
         if [ "$user" = 0 ]; then who=root; else who="user"; fi
         head="$head $way, $who |" line="$line---|"
@@ -122,7 +122,7 @@ done
 printf '%s\n%s\n' "$head" "$line"
 for agent in $only; do
     row="| $agent | $(cat "$agents/$agent/version") |"
-    for field in 1 2; do
+    for field in 1 2 3; do
         for user in $users; do
             found=$(cell "$user" "$agent" "$field")
             if [ "$found" != ok ]; then failed=1; fi

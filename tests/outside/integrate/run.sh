@@ -116,4 +116,33 @@ for agent in claude codex opencode; do
     check "$agent" "\`--remove\` takes everything back" $code
     if [ "$failed" != 0 ] && [ -n "${KEEP:-}" ]; then cp -r "$folder" "$KEEP/"; fi
 done
+
+# Codex outside, its tools inside.
+folder="$work/environment"
+mkdir -p "$folder/project"
+printf 'one\n' > "$folder/project/a.txt"
+printf '{"OPENAI_API_KEY": "key"}' > "$HOME/.codex/auth.json"
+python3 "$here/model.py" "$port" "$folder/model.log" 'echo two > made.txt; cat ~/.codex/auth.json || echo no login' & model=$!
+sleep 1
+(
+    cd "$folder/project"
+    offshoot integrate codex --environment --yes > "$folder/integrate.out"
+    ask codex < /dev/null > "$folder/agent.out" 2>&1 || true
+)
+kill "$model"; wait "$model" 2>/dev/null || true; model=
+grep -q 'no login' "$folder/model.log" && code=0 || code=1
+check codex "with --environment: the command runs, and sees no login" $code
+test ! -e "$folder/project/made.txt" && code=0 || code=1
+check codex "the folder has no change" $code
+# What Codex ran ends with it, and what it changed is sealed a moment later.
+for _ in $(seq 100); do
+    (cd "$folder/project" && offshoot ps --json | grep -q '"running":\[\]') && break
+    sleep 0.2
+done
+(cd "$folder/project" && offshoot fs cat /made.txt -w codex 2>/dev/null | grep -qx two) && code=0 || code=1
+check codex "the workspace (\`codex\`) has the file" $code
+(cd "$folder/project" && offshoot integrate codex --remove --yes > "$folder/remove.out")
+test ! -e "$HOME/.codex/environments.toml" && code=0 || code=1
+check codex "\`--remove\` takes it back" $code
+if [ "$failed" != 0 ] && [ -n "${KEEP:-}" ]; then cp -r "$folder" "$KEEP/"; fi
 exit $failed

@@ -19,11 +19,16 @@ use offshoot_tests::product::Place;
 
 const AGENT: &str = include_str!("agent.py");
 
+/// What somebody answers who leaves questions open.
+pub(crate) const LATER: &str = "later";
+
 /// What an editor saw.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) updates: Mutex<Vec<SessionNotification>>,
     pub(crate) questions: Mutex<Vec<RequestPermissionRequest>>,
+    /// Questions that nobody answers.
+    pub(crate) open: Mutex<Vec<Box<dyn std::any::Any + Send>>>,
     /// Files that it was asked for, which it never is.
     pub(crate) files: Mutex<Vec<String>>,
 }
@@ -56,7 +61,13 @@ pub(crate) fn acp<'a>(options: &[&'a str], agent: &[&'a str]) -> Vec<&'a str> {
 }
 
 pub(crate) fn start(place: &Place, arguments: &[&str]) -> Child {
+    start_by(place, None, arguments)
+}
+
+/// The same by a process that says it is an agent.
+fn start_by(place: &Place, agent: Option<&str>, arguments: &[&str]) -> Child {
     let mut command = place.command(arguments);
+    command.envs(agent.map(|name| ("OFFSHOOT_AGENT", name)));
     command.env("OFFSHOOT_EXEC__GRACE", "1s");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -68,7 +79,18 @@ pub(crate) fn run<T: 'static>(
     option: &'static str,
     act: impl AsyncFnOnce(ConnectionTo<Agent>, Arc<Seen>) -> T + 'static,
 ) -> (T, ExitStatus, String) {
-    let mut child = start(place, arguments);
+    run_by(place, None, arguments, option, act)
+}
+
+/// The same by a process that says it is an agent.
+pub(crate) fn run_by<T: 'static>(
+    place: &Place,
+    agent: Option<&str>,
+    arguments: &[&str],
+    option: &'static str,
+    act: impl AsyncFnOnce(ConnectionTo<Agent>, Arc<Seen>) -> T + 'static,
+) -> (T, ExitStatus, String) {
+    let mut child = start_by(place, agent, arguments);
     let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let errors = child.stderr.take().unwrap();
     let errors = std::thread::spawn(move || std::io::read_to_string(errors).unwrap());
@@ -125,8 +147,13 @@ async fn serve<T: 'static>(
         )
         .on_receive_request(
             async move |question: RequestPermissionRequest, responder, _| {
+                let chosen = chosen(&question, option);
                 questions.questions.lock().unwrap().push(question);
-                let chosen = SelectedPermissionOutcome::new(option);
+                if option == LATER {
+                    questions.open.lock().unwrap().push(Box::new(responder));
+                    return Ok(());
+                }
+                let chosen = SelectedPermissionOutcome::new(chosen);
                 let outcome = RequestPermissionOutcome::Selected(chosen);
                 responder.respond(RequestPermissionResponse::new(outcome))
             },
@@ -148,6 +175,15 @@ async fn serve<T: 'static>(
         )
         .connect_with(transport, async move |agent: ConnectionTo<Agent>| Ok(act(agent, seen).await))
         .await
+}
+
+/// The id of the option that is meant by its id or its kind.
+fn chosen(question: &RequestPermissionRequest, option: &str) -> String {
+    let options = serde_json::to_value(&question.options).unwrap();
+    let is_meant =
+        |known: &&serde_json::Value| known["optionId"] == option || known["kind"] == option;
+    let found = options.as_array().unwrap().iter().find(is_meant);
+    found.map_or(option, |found| found["optionId"].as_str().unwrap()).to_owned()
 }
 
 /// Says hello as an editor that reads and writes files, and has terminals.

@@ -34,10 +34,9 @@ fn asked(
 }
 
 fn recorded(place: &Place) -> Vec<String> {
-    let log = place.ok(["audit", "log", "--json"]);
+    let log = place.ok(["audit", "log", "--json", "--kind", "permission"]);
     let events =
         log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["result"].take());
-    let events = events.filter(|event| event["event"] == "permission");
     let mut words: Vec<String> = events
         .map(|event| {
             let detail = &event["details"];
@@ -83,15 +82,19 @@ fn what_needs_a_person_is_asked_with_the_reason() {
     let place = place();
     place.write("offshoot-policy.toml", RULES.replace("\"deny\"", "\"require_approval\""));
     let project = place.project();
-    run(&place, &acp(&["--auto-allow"], &[]), "yes", async move |agent, seen| {
+    run(&place, &acp(&["--auto-allow"], &[]), "allow_once", async move |agent, seen| {
         initialize(&agent).await.unwrap();
         let session = open(&agent, &project).await;
-        prompt(&agent, &session, "permit deploy").await.unwrap();
-        assert_eq!(seen.said(), YES);
-        let question = format!("{:?}", seen.questions.lock().unwrap()[0]);
-        assert!(question.contains("leaves this to a person: a person deploys"), "{question}");
+        // A title may be prose, which is tried all the same.
+        prompt(&agent, &session, "permit deploy\ntitled deploy").await.unwrap();
+        assert_eq!(seen.said(), format!("{YES}\n{YES}"));
+        for question in &*seen.questions.lock().unwrap() {
+            let question = format!("{question:?}");
+            assert!(question.contains("leaves this to a person: a person deploys"), "{question}");
+        }
+        assert_eq!(seen.questions.lock().unwrap().len(), 2);
     });
-    assert_eq!(recorded(&place), ["editor allow_once deploy"]);
+    assert_eq!(recorded(&place), ["editor allow_once deploy", "editor allow_once deploy"]);
 }
 
 #[needs(UserNamespace, "python3")]

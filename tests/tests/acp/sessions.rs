@@ -244,3 +244,83 @@ fn an_agent_that_forks_no_sessions_is_not_asked_to() {
     });
     assert_eq!(place.json(&["workspace", "list"])["workspaces"].as_array().unwrap().len(), 1);
 }
+
+/// What an agent does not get of the user's settings is said where editors keep what agents print.
+#[needs(Overlay, UserNamespace, "python3")]
+#[test]
+fn settings_that_an_agent_does_not_get_are_named() {
+    let place = place();
+    let folder = place.path().join(".config/opencode");
+    fs::create_dir_all(&folder).unwrap();
+    let settings = "{\"provider\": {\"own\": {\"options\": {\"apiKey\": \"sk-0123456789abcdef0123456789abcdef\"}}}}\n";
+    fs::write(folder.join("opencode.json"), settings).unwrap();
+    let project = place.project();
+    let arguments = ["acp", "--preset", "opencode", "--", "python3", "agent.py"];
+    let ((), _, errors) = run(&place, &arguments, "yes", async move |agent, _seen| {
+        initialize(&agent).await.unwrap();
+        let session = open(&agent, &project).await;
+        prompt(&agent, &session, "env HOME").await.unwrap();
+    });
+    let told = errors.lines().find(|line| line.contains("opencode.json"));
+    assert!(told.is_some_and(|line| line.contains("credential")), "{errors}");
+}
+
+/// The preset of an agent says how it speaks to editors, and what it gets.
+#[needs(Overlay, UserNamespace, "python3")]
+#[test]
+fn an_agent_runs_by_its_preset() {
+    let place = place();
+    let presets = place.path().join(".config/offshoot/presets");
+    fs::create_dir_all(&presets).unwrap();
+    let preset = r#"
+summary = "Mine"
+programs = ["my-agent"]
+[acp]
+command = ["python3", "agent.py"]
+set = { MINE_EDITOR = "yes" }
+[env]
+set = { MINE = "given" }
+[[home]]
+paths = [".mine"]
+keep = "state"
+"#;
+    fs::write(presets.join("mine.toml"), preset).unwrap();
+    fs::write(presets.join("silent.toml"), "summary = \"Silent\"\n").unwrap();
+    let memory = place.path().join(".mine/memory");
+    let memory = memory.display().to_string();
+    let said = |arguments: &[&str], script: String| {
+        let project = place.project();
+        let (said, _, errors) = run(&place, arguments, "yes", async move |agent, seen| {
+            initialize(&agent).await.unwrap();
+            let session = open(&agent, &project).await;
+            prompt(&agent, &session, &script).await.unwrap();
+            seen.said()
+        });
+        (said, errors)
+    };
+    let script = format!("env MINE\nenv MINE_EDITOR\nwrite {memory} before");
+    let (told, errors) = said(&["acp", "mine"], script);
+    assert_eq!(told, "given\nyes");
+    assert!(errors.contains("offshoot: preset mine"), "{errors}");
+    // What it remembers is there the next time, and never in the user's home.
+    let (told, _) = said(&["acp", "mine"], format!("cat {memory}"));
+    assert_eq!(told.trim_end(), "before");
+    assert!(!place.path().join(".mine").exists());
+    // With a command of one's own, by name.
+    let own = ["acp", "--preset", "mine", "--", "python3", "agent.py"];
+    assert_eq!(said(&own, "env MINE".to_owned()).0, "given");
+    let own = ["acp", "--preset", "none", "--", "python3", "agent.py"];
+    assert_eq!(said(&own, "env MINE".to_owned()).0, "not set");
+    let list = place.json(&["workspace", "list"])["workspaces"].clone();
+    let names: Vec<&str> =
+        list.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["mine-1", "mine-2", "mine-3", "agent-1"]);
+    // Presets that do not say how are named with the way out.
+    let refused = place.run(["acp", "silent"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(told.contains("does not say how") && told.contains("--preset silent -- CMD"), "{told}");
+    let mut missing = place.command(["acp", "claude"]);
+    let missing = missing.env("PATH", "/nowhere").output().unwrap();
+    let told = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(told.contains("npm install -g @agentclientprotocol/claude-agent-acp"), "{told}");
+}

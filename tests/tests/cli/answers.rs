@@ -38,7 +38,8 @@ fn what_is_text_for_people_is_in_a_document_for_programs() {
 #[test]
 fn a_check_of_what_may_not_run_is_no_success() {
     let place = Place::new();
-    for (command, code) in [(&["ls"][..], 0), (&["rm", "-rf", "/"], 123)] {
+    let unreadable = &["sh", "-c", "rm 'a"];
+    for (command, code) in [(&["ls"][..], 0), (unreadable, 123), (&["rm", "-rf", "/"], 122)] {
         let check = [&["policy", "check", "--json", "--"][..], command].concat();
         let output = place.run(&check);
         let document = document_of(&output);

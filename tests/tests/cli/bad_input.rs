@@ -1,5 +1,7 @@
 //! Things that people and programs get wrong: each has an exit code, a sentence, and where possible a way on.
 
+use std::fs;
+
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -204,4 +206,122 @@ fn usage_errors_for_programs() {
     // After `--` it is a name, not the wish for a document.
     let output = place.run(["fs", "cat", "--", "--json", "more"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{output:?}");
+}
+
+/// Words that only who writes the program knows.
+const INTERNAL: &[&str] = &[
+    "struct ",
+    "enum ",
+    "variant",
+    " i64",
+    " u32",
+    " u64",
+    "usize",
+    "sequence",
+    " a map",
+    "Some(",
+    "None",
+    "invalid type",
+    "newtype",
+    "Raw",
+    "untagged",
+    " { ",
+];
+
+/// What is wrong in a file of the user's is told without the names of types of the program.
+#[test]
+fn mistakes_in_files_are_told_in_words() {
+    let place = demo_vault();
+    let folder = place.path().join(".config/offshoot");
+    let files: &[(&str, &[&str], &[&str])] = &[
+        (
+            "mcp.toml",
+            &["mcp", "servers"],
+            &[
+                "server = 3",
+                "[[server]]\na = 1",
+                "[server.a]\ncommand = \"x\"",
+                "[server.a]\ncommand = [3]",
+                "[server.a]\ncommand = [\"x\"]\nenv = 3",
+                "[server.a]\ncommand = [\"x\"]\ntimeout = []",
+                "[server.a]\nurl = 3",
+                "server = { a = 3 }",
+            ],
+        ),
+        (
+            "presets/mine.toml",
+            &["presets", "show", "mine"],
+            &[
+                "hosts = 3",
+                "hosts = [3]",
+                "login = 3",
+                "acp = 3",
+                "inject = 3",
+                "[[inject]]\nhost = 3",
+                "env = 3",
+                "args = 3",
+                "home = 3",
+                "moves = 3",
+                "programs = 3",
+                "own_sandbox = 3",
+                "[login]\nfiles = [3]",
+            ],
+        ),
+        (
+            "sandbox.toml",
+            &["sandbox", "show"],
+            &[
+                "profile = 3",
+                "[[profile]]\nname = 3",
+                "credential = [3]",
+                "tls = 3",
+                "default = 3",
+                "[profile.a]\nallow = 3",
+                "[profile.a]\nwidenable = 3",
+                "[profile.a]\nwalls = 3",
+            ],
+        ),
+        (
+            "policy.toml",
+            &["policy", "check", "--", "ls"],
+            &[
+                "version = \"x\"",
+                "version = 1\nrule = 3",
+                "version = 1\nrule = [3]",
+                "version = 1\ndefaults = 3",
+                "version = 1\n[defaults]\nread_only = 3",
+                "version = 1\n[[rule]]\nname = \"a\"\nprefix = 3\ndecision = \"deny\"",
+                "version = 1\n[[rule]]\nname = \"a\"\nprefix = [\"a\"]\nexact = 3\ndecision = \"deny\"",
+                "version = 1\n[[rule]]\nname = \"a\"\ncategory = 3\ndecision = \"deny\"",
+            ],
+        ),
+        (
+            "config.toml",
+            &["status"],
+            &[
+                "exec = 3",
+                "[[exec]]\na = 1",
+                "[exec]\ntimeout = [1]",
+                "[exec]\nmax_memory = true",
+                "[approvals]\nexpire = 1",
+                "[agents]\ninject = {}",
+                "[ui]\ncolor = 1979-05-27",
+            ],
+        ),
+    ];
+    for (file, command, texts) in files {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        for text in *texts {
+            fs::write(&path, text).unwrap();
+            let output = place.run(*command);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success(), "{file}: {text}");
+            assert!(said.contains(file.rsplit('/').next().unwrap()), "{said}");
+            for word in INTERNAL {
+                assert!(!said.contains(word), "{file}: {text}: {word:?} in {said}");
+            }
+        }
+        fs::remove_file(&path).unwrap();
+    }
 }

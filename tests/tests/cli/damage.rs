@@ -149,8 +149,12 @@ fn pages_that_are_noise_are_found() {
     let handle = fs::File::options().write(true).open(&catalog).unwrap();
     let mut noise = vec![0; 4096];
     Rng::new(3).fill(&mut noise);
-    for page in (2..handle.metadata().unwrap().len() / 4096).step_by(2) {
-        handle.write_all_at(&noise, page * 4096).unwrap();
+    let bytes = fs::read(&catalog).unwrap();
+    for (page, old) in bytes.chunks(4096).enumerate().skip(2).step_by(2) {
+        // Without the words by which tables are made, SQLite finds none of them, and there is nothing to check.
+        if !old.windows(7).any(|word| word == b"CREATE ") {
+            handle.write_all_at(&noise, page as u64 * 4096).unwrap();
+        }
     }
     // The first command after a start of the machine looks at the whole catalog.
     fs::remove_file(directory.join("checked")).unwrap();
@@ -226,7 +230,7 @@ fn a_newer_vault_is_left_alone() {
     let options = CompareOptions { directory_mtimes: false, ..CompareOptions::default() };
     let differences = compare(&before, &after, &options);
     assert!(differences.is_empty(), "{differences:?}");
-    sql(&directory, "pragma user_version = 6");
+    sql(&directory, "pragma user_version = 7");
     assert_eq!(place.json(&["vault", "check"])["ok"], true);
 }
 

@@ -14,8 +14,20 @@ use crate::transcript::Transcript;
 const HIDDEN: &[&[&str]] = &[&["snapshot"]];
 
 /// Commands whose output is for shells or differs from machine to machine: other tests look at it.
-const NOT_IN_SNAPSHOTS: &[&str] =
-    &["acp", "completions", "doctor", "man", "mcp", "presets check", "sandbox show"];
+const NOT_IN_SNAPSHOTS: &[&str] = &[
+    "acp",
+    "completions",
+    "doctor",
+    "man",
+    "mcp call",
+    "mcp forget",
+    "mcp servers",
+    "mcp tools",
+    "mcp trust",
+    "presets check",
+    "providers check",
+    "sandbox show",
+];
 
 /// All commands that have no commands below them, with their help.
 fn leaves(place: &Place) -> Vec<(String, String)> {
@@ -202,6 +214,7 @@ const KINDS_NOT_IN_SNAPSHOTS: &[&str] = &[
     "exec.event",
     "man",
     "presets.check",
+    "providers.check",
     "sandbox.show",
 ];
 

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, binary, document_of};
+use offshoot_tests::user::{User, give_away};
 use serde_json::{Value, json};
 
 use crate::transcript::Transcript;
@@ -114,6 +118,113 @@ fn nothing_is_left_of_what_was_put_where_nothing_was() {
 }
 
 #[test]
+fn codex_has_one_way_in_or_the_other() {
+    let place = Place::new();
+    let codex = |options: &[&'static str]| -> Vec<&'static str> {
+        ["integrate", "codex"].iter().chain(options).copied().collect()
+    };
+    let parts = |document: &Value| -> Vec<(String, bool)> {
+        let files = document["files"].as_array().unwrap().iter();
+        let present = |file: &Value| file["state"] == "present";
+        files.map(|file| (file["part"].as_str().unwrap().to_owned(), present(file))).collect()
+    };
+    let part = |name: &str, present: bool| (name.to_owned(), present);
+    let file = place.path().join(".codex/environments.toml");
+    let before = files(place.path());
+    let written = place.json(&codex(&["--environment", "--yes"]));
+    assert_eq!(parts(&written), [part("environment", true), part("environment", true)]);
+    let config = fs::read_to_string(place.path().join(".codex/config.toml")).unwrap();
+    assert_eq!(
+        config,
+        "sandbox_mode = \"danger-full-access\"\nfeatures.daemon_auto_start = false\n"
+    );
+    let settings: toml::Value = toml::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(settings["default"].as_str(), Some("offshoot"));
+    assert_eq!(settings["include_local"].as_bool(), Some(false));
+    let environment = &settings["environments"][0];
+    assert_eq!(environment["program"].as_str(), binary().to_str());
+    // What codex is told to start is something that Offshoot takes: the preset, and so the login, is left out.
+    let arguments = environment["args"].as_array().unwrap().iter();
+    let arguments: Vec<&str> = arguments.map(|one| one.as_str().unwrap()).collect();
+    assert!(arguments.windows(2).any(|pair| pair == ["--preset", "none"]), "{arguments:?}");
+    place.ok(codex(&["--check"]));
+    place.ok(codex(&["--check", "--environment"]));
+    // Not both ways at once.
+    let with = files(place.path());
+    assert_eq!(place.run(codex(&["--yes"])).status.code(), Some(4));
+    assert_eq!(files(place.path()), with);
+    place.ok(codex(&["--remove", "--yes"]));
+    assert_eq!(files(place.path()), before);
+    assert_eq!(place.run(codex(&["--check", "--environment"])).status.code(), Some(1));
+    place.ok(codex(&["--yes"]));
+    let with = files(place.path());
+    assert_eq!(place.run(codex(&["--environment", "--yes"])).status.code(), Some(4));
+    assert_eq!(files(place.path()), with);
+    place.ok(codex(&["--remove", "--yes"]));
+    // What somebody set stays, and then nothing is written.
+    let config = place.path().join(".codex/config.toml");
+    for (path, text) in [
+        (&file, "default = \"mine\"\n"),
+        (&config, "sandbox_mode = \"read-only\"\n"),
+        (&config, "[features]\ndaemon_auto_start = true\n"),
+    ] {
+        put(path, text);
+        let with = files(place.path());
+        assert_eq!(place.run(codex(&["--environment", "--yes"])).status.code(), Some(4), "{text}");
+        place.ok(codex(&["--remove", "--yes"]));
+        assert_eq!(files(place.path()), with);
+        fs::remove_file(path).unwrap();
+    }
+    // The same settings of the user's own are the user's.
+    let own =
+        "sandbox_mode = \"danger-full-access\"\n\n[features]\ndaemon_auto_start = false\nx = 1\n";
+    put(&config, own);
+    place.ok(codex(&["--environment", "--yes"]));
+    place.ok(codex(&["--remove", "--yes"]));
+    assert_eq!(fs::read_to_string(&config).unwrap(), own);
+    fs::remove_dir_all(config.parent().unwrap()).unwrap();
+    // It is for Codex, and for the user.
+    for other in [
+        &["claude", "--environment"][..],
+        &["codex", "--environment", "--scope", "project"],
+        &["codex", "--environment", "--no-hook"],
+        &["--environment"],
+    ] {
+        let words: Vec<&str> = ["integrate"].iter().chain(other).copied().collect();
+        assert_eq!(place.run(words).status.code(), Some(2), "{other:?}");
+    }
+}
+
+/// A program called codex that serves what it is asked on its standard input, as `codex exec-server` does.
+#[needs(UserNamespace)]
+#[test]
+fn the_tools_of_codex_run_in_a_workspace() {
+    let place = Place::new();
+    place.write("file", "one\n");
+    let programs = place.path().join(".local/bin");
+    put(programs.join("codex"), "#!/bin/sh\necho \"$@\"\nsh\n");
+    fs::set_permissions(programs.join("codex"), fs::Permissions::from_mode(0o755)).unwrap();
+    put(place.path().join(".codex/auth.json"), "{\"OPENAI_API_KEY\": \"secret\"}\n");
+    place.ok(["integrate", "codex", "--environment", "--yes"]);
+    let file = place.path().join(".codex/environments.toml");
+    let settings: toml::Value = toml::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let environment = &settings["environments"][0];
+    let arguments = environment["args"].as_array().unwrap().iter();
+    let arguments: Vec<&str> = arguments.map(|one| one.as_str().unwrap()).collect();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display());
+    let mut command = place.command(arguments);
+    command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let asked = "echo two > file; cat ~/.codex/auth.json; echo \"home: $?\"\n";
+    server.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
+    let output = server.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(said, "exec-server --listen stdio\nhome: 1\n", "{output:?}");
+    assert_eq!(fs::read_to_string(place.project().join("file")).unwrap(), "one\n");
+    assert_eq!(place.ok(["fs", "cat", "/file", "-w", "codex"]), "two\n");
+}
+
+#[test]
 fn files_are_again_as_they_were_byte_for_byte() {
     let json = [
         "",
@@ -189,6 +300,58 @@ fn what_others_changed_meanwhile_stays() {
     let removed = remove(&place, "opencode", "user");
     assert_eq!(removed["files"][1]["state"], "other");
     assert_eq!(fs::read_to_string(&plugin).unwrap(), "// mine\n");
+}
+
+#[test]
+fn what_stays_is_told_with_what_to_do_about_it() {
+    let place = Place::new();
+    let [_, plugin] = settings(&place, "opencode", "user");
+    add(&place, "opencode", "user");
+    let mine = format!("// mine\n{}", fs::read_to_string(&plugin).unwrap());
+    fs::write(&plugin, &mine).unwrap();
+    let removing = ["integrate", "opencode", "--remove", "--yes"];
+    for _ in 0..2 {
+        let output = place.run(removing);
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(said.contains(&format!("delete {} yourself", plugin.display())), "{said}");
+        assert!(!said.contains("any more") && !said.contains("nothing of Offshoot"), "{said}");
+        assert_eq!(fs::read_to_string(&plugin).unwrap(), mine);
+    }
+    fs::remove_file(&plugin).unwrap();
+    assert!(place.ok(removing).contains("nothing of Offshoot is in the settings of opencode"));
+}
+
+#[test]
+fn nothing_stays_written_where_something_cannot_be_written() {
+    for agent in ["claude", "opencode"] {
+        let (place, user) = (Place::new(), User::new());
+        let [servers, hooks] = settings(&place, agent, "user");
+        let closed = hooks.parent().unwrap();
+        let fails = || {
+            let before = files(place.path());
+            give_away(place.path());
+            fs::set_permissions(closed, fs::Permissions::from_mode(0o500)).unwrap();
+            let output = user.command(&place, &["integrate", agent, "--yes", "--json"]).output();
+            fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
+            let error = document_of(&output.unwrap())["error"].clone();
+            assert_eq!(error["exit_code"], 6, "{error}");
+            assert!(error["hint"].as_str().unwrap().starts_with("nothing was changed"), "{error}");
+            assert_eq!(files(place.path()), before);
+        };
+        fs::create_dir_all(closed).unwrap();
+        fails();
+        put(&servers, "{ }");
+        fails();
+        fs::remove_file(&servers).unwrap();
+        // What was recorded is as it was as well.
+        let change = |more: &[&str]| {
+            let arguments = [&["integrate", agent, "--yes"], more].concat();
+            assert!(user.command(&place, &arguments).output().unwrap().status.success());
+        };
+        change(&[]);
+        change(&["--remove"]);
+        assert!(!servers.exists() && !hooks.exists());
+    }
 }
 
 #[test]
@@ -378,6 +541,30 @@ fn the_hook_is_silent_inside_of_a_workspace() {
 }
 
 #[test]
+fn several_at_the_same_moment_are_all_recorded() {
+    for _ in 0..4 {
+        let place = Place::new();
+        place.ok(["init"]);
+        let before = files(place.path());
+        let all =
+            || AGENTS.iter().flat_map(|agent| SCOPES.iter().map(move |scope| (*agent, *scope)));
+        let at_once = |act: fn(&Place, &str, &str) -> Value| {
+            std::thread::scope(|threads| {
+                let place = &place;
+                let started: Vec<_> = all()
+                    .map(|(agent, scope)| threads.spawn(move || act(place, agent, scope)))
+                    .collect();
+                started.into_iter().for_each(|one| drop(one.join().unwrap()));
+            });
+        };
+        at_once(add);
+        at_once(remove);
+        // What was not recorded could not be taken back.
+        assert_eq!(files(place.path()), before);
+    }
+}
+
+#[test]
 fn a_list_says_what_is_wrong_with_a_file() {
     let place = Place::new();
     put(place.path().join(".claude.json"), "{");
@@ -386,4 +573,103 @@ fn a_list_says_what_is_wrong_with_a_file() {
     let first = &document["result"]["integrations"][0];
     assert_eq!(first["state"], "unreadable", "{first}");
     assert!(first["problem"].as_str().unwrap().contains("line 1"), "{first}");
+}
+
+/// The commands of all hooks of a file, item by item.
+fn hooks_in(path: &Path) -> Vec<Vec<String>> {
+    let content: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let items = content["hooks"]["PreToolUse"].as_array().cloned().unwrap_or_default();
+    let commands = |item: &Value| {
+        let hooks = item["hooks"].as_array().unwrap().iter();
+        hooks.map(|hook| hook["command"].as_str().unwrap().to_owned()).collect()
+    };
+    items.iter().map(commands).collect()
+}
+
+/// Wherever somebody has a hook of their own, writing again and taking back leave it there.
+#[test]
+fn hooks_of_the_user_stay_wherever_they_are() {
+    let mine = || json!({"type": "command", "command": "mine.sh"});
+    for agent in ["claude", "codex"] {
+        for scope in SCOPES {
+            let place = Place::new();
+            let [_, file] = settings(&place, agent, scope);
+            let theirs = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"Bash\",\n        \"hooks\": [ { \"type\": \"command\", \"command\": \"mine.sh\" } ]\n      }\n    ]\n  }\n}\n";
+            // Theirs first, in an item of their own.
+            put(&file, theirs);
+            add(&place, agent, scope);
+            assert_eq!(hooks_in(&file).len(), 2);
+            remove(&place, agent, scope);
+            assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+            // Theirs added to ours, before and behind it, and in an item behind it; the file is written anew or changed.
+            fs::remove_file(&file).unwrap();
+            add(&place, agent, scope);
+            let content: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+            let change = |change: &dyn Fn(&mut Vec<Value>)| {
+                let mut content = content.clone();
+                change(content["hooks"]["PreToolUse"].as_array_mut().unwrap());
+                serde_json::to_string_pretty(&content).unwrap()
+            };
+            let in_ours = |at: usize| {
+                change(&|items: &mut Vec<Value>| {
+                    items[0]["hooks"].as_array_mut().unwrap().insert(at, mine());
+                })
+            };
+            let beside = |at: usize| {
+                change(&|items: &mut Vec<Value>| {
+                    items.insert(at, json!({"matcher": "Bash", "hooks": [mine()]}));
+                })
+            };
+            for changed_by_them in [in_ours(0), in_ours(1), beside(0), beside(1)] {
+                fs::write(&file, &changed_by_them).unwrap();
+                assert_eq!(changed(&add(&place, agent, scope)), [false, false]);
+                assert_eq!(fs::read_to_string(&file).unwrap(), changed_by_them);
+                assert_eq!(changed(&remove(&place, agent, scope)), [true, true]);
+                assert_eq!(hooks_in(&file), [["mine.sh"]], "{changed_by_them}");
+                assert_eq!(changed(&add(&place, agent, scope)), [true, true]);
+                assert_eq!(hooks_in(&file).concat().len(), 2);
+                remove(&place, agent, scope);
+                assert_eq!(hooks_in(&file), [["mine.sh"]], "{changed_by_them}");
+                fs::remove_file(&file).unwrap();
+                add(&place, agent, scope);
+            }
+            // One of theirs that only looks like ours.
+            let alike = theirs.replace("mine.sh", &format!("my-offshoot hook {agent}"));
+            remove(&place, agent, scope);
+            put(&file, &alike);
+            add(&place, agent, scope);
+            remove(&place, agent, scope);
+            assert_eq!(fs::read_to_string(&file).unwrap(), alike);
+        }
+    }
+}
+
+/// Writing again is for a program at another place; what somebody changed in an entry stays, and goes with it when it is taken back.
+#[test]
+fn an_entry_that_was_changed_is_not_written_over() {
+    let place = Place::new();
+    for (agent, from, to) in [
+        ("claude", "\"mcp\"", "\"mcp\",\"--allow-commit\""),
+        ("codex", "[\"mcp\"]", "[\"mcp\", \"--allow-commit\"]"),
+        ("opencode", "\"mcp\"", "\"mcp\",\"--allow-commit\""),
+    ] {
+        let [servers, hooks] = settings(&place, agent, "user");
+        add(&place, agent, "user");
+        let text = fs::read_to_string(&servers).unwrap();
+        let at = text.rfind(from).unwrap();
+        let mine = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+        fs::write(&servers, &mine).unwrap();
+        let again = add(&place, agent, "user");
+        assert_eq!(again["files"][0]["state"], "other", "{agent}: {again:#}");
+        assert_eq!(fs::read_to_string(&servers).unwrap(), mine);
+        // A hook with more time.
+        if agent != "opencode" {
+            let text = fs::read_to_string(&hooks).unwrap().replace("30", "60");
+            fs::write(&hooks, &text).unwrap();
+            assert_eq!(add(&place, agent, "user")["files"][1]["state"], "other");
+            assert_eq!(fs::read_to_string(&hooks).unwrap(), text);
+        }
+        remove(&place, agent, "user");
+        assert!(!servers.exists() && !hooks.exists(), "{agent}");
+    }
 }

@@ -111,6 +111,24 @@ fn interrupted_commands_for_people() {
     assert_clean(&place);
 }
 
+/// What was killed before it could say how a command ended is told to be over, and stays told.
+#[needs(UserNamespace)]
+#[test]
+fn a_timeline_says_what_was_interrupted() {
+    let place = demo_vault();
+    let line = || {
+        let told = place.ok(["timeline", "-w", "fix"]);
+        let found = told.lines().find(|line| line.contains("sleep 6543"));
+        found.unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    let running = Background::start(&place, "echo 1 > 1; echo ready; sleep 6543");
+    assert!(line().contains("running"), "{}", line());
+    let exec = running.crash();
+    assert!(line().contains("exec_started") && line().contains("interrupted"), "{}", line());
+    place.ok(["recover", "drop", &exec]);
+    assert!(line().contains("exec_started") && line().contains("interrupted"), "{}", line());
+}
+
 /// All ids of twelve days start with the same four characters: whoever types so few has hardly looked, and what is dropped is gone.
 #[needs(UserNamespace)]
 #[test]

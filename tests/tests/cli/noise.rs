@@ -184,9 +184,9 @@ fn what_matters_is_never_folded() {
     for line in ["M /dist/app.js", "A /.git/hooks/pre-commit", "R /target/main.c"] {
         assert!(shown.contains(&format!("  {line}")), "{line}: {shown}");
     }
-    // What is ignored, or what git would run, is not committed.
+    // What is ignored, or what git would run, is not committed; the hook is missed.
     let shown = place.ok(["workspace", "show", "fix"]);
-    assert!(shown.contains("1 modified, 1 deleted\n"), "{shown}");
+    assert!(shown.contains("1 modified, 1 deleted, 1 held back\n"), "{shown}");
     // A repository that came as a whole is one thing, with its hooks.
     let told = work(&place, "git init -q lib/other");
     assert!(told.contains("workspace fix: git in /lib/other: new repository\n"), "{told}");

@@ -155,6 +155,20 @@ fn what_is_no_project_is_refused_at_once() {
     refused("/etc", "it is a directory of the system; choose a project in it", true);
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     refused(&text(place.path()), "it is your home; choose a project in it", true);
+    for (below, why) in [
+        (".ssh", "it holds keys for ssh"),
+        (".ssh/old", "it holds keys for ssh"),
+        (".aws", "it holds credentials for a cloud"),
+        (".gnupg", "it holds keys and passwords"),
+    ] {
+        let folder = place.path().join(below);
+        fs::create_dir(&folder).unwrap();
+        refused(&text(&folder), why, true);
+        let output = place.command(["exec", "--json", "true"]).current_dir(&folder).output();
+        let error = document_of(&output.unwrap())["result"]["error"].clone();
+        assert_eq!(error["code"], "usage", "{error}");
+        assert!(error["message"].as_str().unwrap().ends_with(why), "{error}");
+    }
     // Nor is what holds somebody's home.
     let inner = place.project().join("me");
     fs::create_dir(&inner).unwrap();

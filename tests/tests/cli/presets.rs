@@ -4,10 +4,16 @@
 mod credentials;
 #[path = "presets/homes.rs"]
 mod homes;
+#[path = "presets/inject.rs"]
+mod inject;
 #[path = "presets/known.rs"]
 mod known;
+#[path = "presets/moved.rs"]
+mod moved;
 #[path = "presets/several.rs"]
 mod several;
+#[path = "presets/shared.rs"]
+mod shared;
 
 use std::ffi::OsString;
 use std::fs;
@@ -118,10 +124,19 @@ impl Agent {
 
     /// The same by an agent of another name.
     fn starts_as(&self, name: &str, workspace: &str, script: &str) -> Running {
+        self.starting(&[], name, workspace, script)
+    }
+
+    /// The same with options.
+    fn starts_with(&self, options: &[&str], workspace: &str, script: &str) -> Running {
+        self.starting(options, "claude", workspace, script)
+    }
+
+    fn starting(&self, options: &[&str], name: &str, workspace: &str, script: &str) -> Running {
         let marker = self.place.path().join(format!("started-{workspace}"));
         let script = format!("{script}\necho started; read line; eval \"$line\"");
-        let arguments = ["exec", "-i", "-w", workspace, "--", name, &script];
-        let mut command = self.command(&arguments);
+        let command = ["-i", "-w", workspace, "--", name, &script];
+        let mut command = self.command(&[&["exec"], options, &command].concat());
         let out = fs::File::create(&marker).unwrap();
         let mut child = command.stdin(Stdio::piped()).stdout(out).spawn().unwrap();
         let stdin = child.stdin.take().unwrap();

@@ -101,6 +101,10 @@ fn a_catalog_that_lost_what_was_acknowledged_says_so() {
         assert_damaged(&place, arguments, &named);
     }
     assert_check_finds(&place, &named);
+    let verified = place.run(["audit", "verify"]);
+    let said = String::from_utf8_lossy(&verified.stdout).into_owned();
+    assert_eq!(verified.status.code(), Some(5), "{said}");
+    assert!(named.iter().all(|part| said.contains(part)), "{said}");
     // Somebody accepts it, and that is recorded.
     let repaired = place.json(&["vault", "check", "--repair"]);
     assert_eq!(repaired["ok"], true, "{repaired}");

@@ -179,3 +179,26 @@ fn a_name_that_cannot_be_had_is_refused_before_the_folder_is_read() {
     place.ok(["new", "good"]);
     assert_ne!(head(), before, "a request that is granted reads the folder");
 }
+
+/// A workspace whose changes are all held back is not an empty one.
+#[test]
+fn what_is_held_back_is_counted() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/.envrc", "-w", "fix"], b"export A=1\n");
+    place.ok(["workspace", "create", "two"]);
+    place.ok_with(["fs", "write", "/.envrc", "-w", "two"], b"export A=1\n");
+    place.ok_with(["fs", "write", "/plain", "-w", "two"], b"plain\n");
+    place.ok(["workspace", "create", "three"]);
+    let listed = place.ok(["workspace", "list"]);
+    let row = |name: &str| listed.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(row("fix").contains("  1 held back  "), "{listed}");
+    assert!(row("two").contains("  1 change, 1 held back  "), "{listed}");
+    assert!(row("three").contains("  no changes  "), "{listed}");
+    let all = place.json(&["workspace", "list"])["workspaces"].clone();
+    let held: Vec<u64> =
+        all.as_array().unwrap().iter().map(|one| one["held_changes"].as_u64().unwrap()).collect();
+    assert_eq!(held, [1, 1, 0]);
+    assert_eq!(place.json(&["workspace", "show", "fix"])["held_changes"], 1);
+    let shown = place.ok(["workspace", "show", "fix"]);
+    assert!(shown.contains("1 held back"), "{shown}");
+}

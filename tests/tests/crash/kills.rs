@@ -87,6 +87,18 @@ fn undo_is_killed() {
 
 #[needs(Ptrace)]
 #[test]
+fn append_is_killed() {
+    kill_everywhere(Operation::Append);
+}
+
+#[needs(Ptrace)]
+#[test]
+fn session_fork_is_killed() {
+    kill_everywhere(Operation::ForkSession);
+}
+
+#[needs(Ptrace)]
+#[test]
 fn checkpoint_is_killed() {
     kill_everywhere(Operation::Checkpoint);
 }

@@ -24,6 +24,8 @@ pub(crate) enum Operation {
     Fork,
     Undo,
     Checkpoint,
+    Append,
+    ForkSession,
     Compact,
     Delete,
     Collect,
@@ -46,6 +48,10 @@ const EXPORTED: &str = "HOME/exported";
 /// What it exits with where a person decides.
 const PENDING: i32 = 123;
 
+/// Two events, of which one is too long for its row, and another state.
+const APPEND: [&str; 9] =
+    ["sessions", "append", "talk", "--next", "1", "--from", "../events", "--state", "waiting"];
+
 /// A command that is tried, and waits for a person.
 const TRIED: [&str; 9] = ["exec", "-w", "w", "--policy", "../asks.toml", "--", "rm", "-r", "docs"];
 
@@ -54,7 +60,7 @@ const REFUSED: [&str; 6] = ["exec", "-w", "w", "--", "sudo", "true"];
 
 impl Operation {
     /// Those that change what a user sees of a vault that was made here.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Init,
         Self::InitAgain,
         Self::WriteSmall,
@@ -62,6 +68,8 @@ impl Operation {
         Self::Fork,
         Self::Undo,
         Self::Checkpoint,
+        Self::Append,
+        Self::ForkSession,
         Self::Compact,
         Self::Delete,
     ];
@@ -74,6 +82,8 @@ impl Operation {
             Self::Fork => &["workspace", "create", "fork", "--from", "w"],
             Self::Undo => &["undo", "-w", "w"],
             Self::Checkpoint => &["checkpoint", "create", "mark", "-w", "w"],
+            Self::Append => &APPEND,
+            Self::ForkSession => &["sessions", "fork", "talk", "--to", "again"],
             Self::Compact => &["vault", "compact", "--all", "-w", "w"],
             Self::Delete => &["vault", "delete", "project", "--yes"],
             Self::Collect => &["gc", "--keep-operations", "0", "--keep-age", "0s"],
@@ -165,6 +175,19 @@ impl Scene {
         }
         if matches!(self.operation, Operation::Unbind | Operation::MoveFolder) {
             let output = self.offshoot(&home, &["binding", "add", "../in"]);
+            assert!(output.status.success(), "{output:?}");
+        }
+        if matches!(self.operation, Operation::Append | Operation::ForkSession) {
+            let long = "x".repeat(100_000);
+            let events = format!(
+                "{{\"kind\":\"user\",\"body\":1}}\n{{\"kind\":\"long\",\"body\":\"{long}\"}}\n"
+            );
+            fs::write(self.folder.path().join("events"), events).unwrap();
+            let output = self.offshoot(&home, &["sessions", "create", "talk", "-w", "w"]);
+            assert!(output.status.success(), "{output:?}");
+        }
+        if self.operation == Operation::ForkSession {
+            let output = self.offshoot(&home, &APPEND);
             assert!(output.status.success(), "{output:?}");
         }
         if self.operation == Operation::Approve {

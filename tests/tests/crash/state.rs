@@ -33,6 +33,8 @@ pub(crate) struct VaultState {
     checkpoints: Vec<(String, String, String)>,
     /// What waits for a person or was decided, and what the record of its command says.
     approvals: Vec<(String, String)>,
+    /// Workspaces and names, and how far their logs are.
+    sessions: Vec<(String, String, u64)>,
     /// Kinds, newest first.
     operations: Vec<String>,
 }
@@ -82,6 +84,30 @@ fn read_vault(
             if checkpoint.state.automatic { "automatic".to_owned() } else { checkpoint.name };
         checkpoints.push((of, name, content(&checkpoint.state.snapshot)?));
     }
+    let mut sessions = Vec::new();
+    for (session, head) in vault.sessions().map_err(text)? {
+        let of = all.iter().find(|workspace| workspace.id == session.workspace);
+        let of = of.map_or("gone", |workspace| &workspace.name).to_owned();
+        let mut events = 0;
+        loop {
+            let page = vault.session_events(&session.id, events + 1, 256).map_err(text)?;
+            let Some(last) = page.last() else { break };
+            events = last.number;
+        }
+        if events != head.events {
+            return Err(format!(
+                "session {} has {events} events, not {}",
+                session.name, head.events
+            ));
+        }
+        sessions.push((of, session.name, events));
+    }
+    if !sessions.is_empty() {
+        let differences = vault.audit_differences().map_err(text)?;
+        if !differences.is_empty() {
+            return Err(differences.join("; "));
+        }
+    }
     let mut approvals = Vec::new();
     for approval in vault.approvals().map_err(text)? {
         let exec = vault.exec(&approval.id).map_err(text)?.map(|exec| exec.state);
@@ -102,6 +128,7 @@ fn read_vault(
         layers,
         checkpoints,
         approvals,
+        sessions,
         operations: operations(&vault)?,
     })
 }

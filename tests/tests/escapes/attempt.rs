@@ -18,6 +18,7 @@ pub(crate) const CLASSES: &[&str] = &[
     "network",
     "proxy",
     "state",
+    "shared",
     "planted",
     "arrivals",
     "terminal",

@@ -204,6 +204,7 @@ impl Scene {
         place.write("offshoot-policy.toml", RULES);
         write(&place.path().join("other/private.txt"), &secret);
         write(&place.path().join(".cargo/bin/tool"), "a tool");
+        write(&place.path().join(".claude/projects/p/session.jsonl"), "a session\n");
         if who == Who::Ordinary {
             give_away(place.path());
             give_away(neighbour.path());
@@ -458,7 +459,7 @@ fn calls() -> Value {
         SYS_finit_module SYS_delete_module SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_sethostname
         SYS_setdomainname SYS_acct SYS_syslog SYS_open_by_handle_at SYS_name_to_handle_at SYS_fanotify_init SYS_personality
         SYS_mq_open SYS_shmget SYS_shmat SYS_msgget SYS_msgrcv SYS_ioctl SYS_process_madvise SYS_mknodat SYS_vhangup
-        SYS_sched_setscheduler SYS_setpriority SYS_inotify_init1 SYS_memfd_create SYS_capset SYS_prctl SYS_seccomp
+        SYS_openat2 SYS_fchmodat2 SYS_renameat2 SYS_sched_setscheduler SYS_setpriority SYS_inotify_init1 SYS_memfd_create SYS_capset SYS_prctl SYS_seccomp
     )
 }
 

@@ -94,6 +94,29 @@ fn nobody_is_asked_in_the_client_where_the_user_does_not_want_it() {
     });
 }
 
+/// What says that it is an agent would approve its own command, whatever it says as a client.
+#[test]
+fn an_agent_that_starts_the_server_is_asked_nothing() {
+    for revision in BOTH {
+        run(async {
+            let place = asking();
+            let person = Person::who_says(ElicitationAction::Accept);
+            let client = Client::start_by(&place, &person, &[], revision, Some("bot")).await;
+            let ran = client.call("exec", json!({"argv": ["rm", "greeting"]})).await;
+            assert_eq!(ran["result"]["state"], "pending_approval", "{revision:?} {ran}");
+            client.call("write", json!({"path": "greeting", "content": "hello\n"})).await;
+            let told = client.fails("commit", json!({})).await;
+            assert!(told.contains("only the user commits"), "{told}");
+            assert_eq!(person.asked(), [""; 0]);
+            client.end().await;
+            // Both are named.
+            let approval = approvals(&place)[0].clone();
+            assert_eq!(approval["state"], "pending");
+            assert_eq!(approval["asked_by"]["agent"], "bot (test client)");
+        });
+    }
+}
+
 #[test]
 fn without_a_person_at_the_client_somebody_decides_elsewhere() {
     run(async {
@@ -122,6 +145,31 @@ fn without_a_person_at_the_client_somebody_decides_elsewhere() {
             place.ok(["approvals", "approve", &id]);
         });
         assert_eq!(waited["result"]["state"], "approved", "{waited}");
+        client.end().await;
+    });
+}
+
+/// Directories are told like files.
+#[test]
+fn a_directory_that_would_go_is_told() {
+    run(async {
+        let place = asking();
+        let client = Client::start(&place, &Person::new("c"), &[]).await;
+        client.call("exec", json!({"argv": ["mkdir", "empty"]})).await;
+        let result = client.try_call("exec", json!({"argv": ["rm", "-r", "empty"]})).await.unwrap();
+        assert!(text(&result).contains("--- would change\ndeleted /empty/"), "{result:?}");
+        let document = result.structured_content.clone().unwrap();
+        let id = document["result"]["approval"]["id"].as_str().unwrap().to_owned();
+        for arguments in [json!({}), json!({"action": "show", "id": id})] {
+            let answer = client.try_call("approvals", arguments.clone()).await.unwrap();
+            let told = text(&answer);
+            assert!(told.contains("it was tried: 1 path would change"), "{told}");
+            if arguments["action"] == "show" {
+                assert!(told.contains("deleted /empty/"), "{told}");
+                let shown = answer.structured_content.unwrap();
+                assert_eq!(shown["result"]["changes"], 1, "{shown}");
+            }
+        }
         client.end().await;
     });
 }

@@ -92,7 +92,19 @@ impl Client {
         arguments: &[&str],
         revision: Revision,
     ) -> Self {
+        Self::start_by(place, person, arguments, revision, None).await
+    }
+
+    /// The same by a process that says it is an agent.
+    pub(crate) async fn start_by(
+        place: &Place,
+        person: &Person,
+        arguments: &[&str],
+        revision: Revision,
+        agent: Option<&str>,
+    ) -> Self {
         let mut command = place.command([&["mcp"], arguments].concat());
+        command.envs(agent.map(|name| ("OFFSHOOT_AGENT", name)));
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let output = OwnedFd::from(server.stdout.take().unwrap());
         let input = OwnedFd::from(server.stdin.take().unwrap());

@@ -1,6 +1,9 @@
 //! The same over HTTP: who is let in, and what a session is.
 
 use std::fs;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use offshoot_tests::host;
 use serde_json::{Value, json};
@@ -65,6 +68,7 @@ fn nobody_gets_in_without_the_token_or_from_elsewhere() {
         assert_eq!(reply.status, status, "{head:?} {reply:?}");
         assert!(reply.header("mcp-session-id").is_none());
     }
+    assert_eq!(server.post(&[], &json!({"hello": "there"})).status, 400);
     let wrong = server.post(&["Authorization: "], &initialize("c"));
     assert_eq!(wrong.header("www-authenticate").as_deref(), Some("bearer"));
     let origin = format!("Origin: http://{}", server.address);
@@ -79,6 +83,11 @@ fn the_token_comes_from_a_file_and_the_address_is_loopback() {
     let file = place.path().join("token");
     fs::write(&file, "0123456789abcdef\n").unwrap();
     let name = file.to_str().unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = place.run(["mcp", "--http", "127.0.0.1:0", "--token-file", name]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("chmod 600"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let mut server = Listening::start(&place, &["--token-file", name]);
     assert_eq!(
         server.post(&["Authorization: Bearer 0123456789abcdee"], &initialize("c")).status,
@@ -108,7 +117,8 @@ fn every_session_has_a_workspace_of_its_own() {
     assert_eq!(document(&read)["result"]["content"], "one\n");
     // It is recorded who that was.
     let ran = document(&server.post(&[&one], &call("exec", &json!({"argv": ["true"]}))));
-    let actor = &ran["request"]["actor"];
+    let envelope = super::envelope(&place, ran["result"]["exec"].as_str().unwrap());
+    let actor = &envelope["request"]["actor"];
     assert_eq!(format!("Mcp-Session-Id: {}", actor["session"].as_str().unwrap()), one);
     assert_eq!(server.post(&["Mcp-Session-Id: wrong"], &write("x")).status, 404);
     server.end();
@@ -144,4 +154,27 @@ fn a_client_that_hangs_up_ends_its_command() {
     until("it runs", || host::runs("100736"));
     server.end();
     assert!(!host::runs("100736"));
+}
+
+/// Whoever says only half of what they want keeps nobody else out, with or without the token.
+#[test]
+fn connections_that_say_nothing_keep_nobody_out() {
+    let place = project();
+    let server = Listening::start(&place, &[]);
+    let line = session(&server, "c");
+    let read = call("read", &json!({"path": "greeting"}));
+    let begun = Instant::now();
+    let mut halves = Vec::new();
+    for _ in 0..3 {
+        halves.extend((0..100).map(|_| server.half_open("Host: a\r\nX-More:")));
+        let reply = server.post(&[&line], &read);
+        assert_eq!(document(&reply)["result"]["content"], "helo\n", "{reply:?}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(9), "they are waited for");
+    // Those are closed: the oldest at once, and the others after a while.
+    for mut half in [halves.swap_remove(0), halves.pop().unwrap()] {
+        let ended = half.read(&mut [0; 1024]);
+        assert!(!ended.is_err_and(|error| error.kind() == ErrorKind::WouldBlock));
+    }
+    server.end();
 }

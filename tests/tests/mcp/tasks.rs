@@ -30,11 +30,12 @@ fn an_agent_does_a_whole_task_in_both_revisions() {
             client.call("checkpoint", json!({"name": "edited"})).await;
             let line = "echo hello > greeting; cat greeting; echo oops >&2; exit 3";
             let ran = client.call("exec", json!({"command": line})).await;
-            assert_eq!(schema::problems(&ran), [""; 0]);
             assert_eq!(ran["result"]["exit_code"], 3);
             assert_eq!(ran["result"]["stdout"], "hello\n");
-            assert_eq!(ran["request"]["actor"]["agent"], "Test Agent");
-            assert!(ran["request"]["actor"]["session"].is_string());
+            let exec = ran["result"]["exec"].as_str().unwrap();
+            let envelope = super::envelope(&place, exec);
+            assert_eq!(envelope["request"]["actor"]["agent"], "Test Agent");
+            assert!(envelope["request"]["actor"]["session"].is_string());
 
             client.call("write", json!({"path": "/new/file", "content": "x\n"})).await;
             let listed = client.call("list", json!({"path": "/", "depth": 2})).await;
@@ -153,6 +154,18 @@ fn sessions_have_workspaces_of_their_own_and_see_no_others() {
         let read = one.call("read", json!({"path": "greeting"})).await;
         assert_eq!(read["result"]["content"], "one\n");
 
+        // Nor by what a state is compared with or put back to.
+        let head = place.json(&["show", "twin"])["snapshot"]["id"].as_str().unwrap().to_owned();
+        for foreign in ["twin", "twin@base", &head] {
+            for (tool, name) in [("diff", "since"), ("undo", "to")] {
+                let refused = other.fails(tool, json!({name: foreign})).await;
+                assert!(refused.contains("has no state called"), "{tool} {foreign}: {refused}");
+                assert!(!refused.contains("one\n"), "{refused}");
+            }
+        }
+        other.call("diff", json!({"since": "head"})).await;
+        other.call("diff", json!({"since": "twin-2@base"})).await;
+
         let exec = ran["result"]["exec"].as_str().unwrap();
         let uri = format!("offshoot://exec/{exec}");
         let own = one.running.list_all_resources().await.unwrap();
@@ -177,6 +190,52 @@ fn sessions_have_workspaces_of_their_own_and_see_no_others() {
         let read = fixed.call("read", json!({"path": "greeting"})).await;
         assert_eq!(read["result"]["content"], "one\n");
         fixed.end().await;
+    });
+}
+
+/// An agent asks for hosts, and whoever started the server says which there are.
+#[test]
+fn hosts_are_those_of_the_user() {
+    run(async {
+        let place = project();
+        let asked = json!({"command": "true", "allow_hosts": ["127.0.0.1:9"]});
+        let client = Client::start(&place, &Person::new("c"), &[]).await;
+        let refused = client.fails("exec", asked.clone()).await;
+        assert!(refused.contains("lets no command reach"), "{refused}");
+        client.end().await;
+        let options = ["--net", "allow=crates.io,127.0.0.1:9"];
+        let client = Client::start(&place, &Person::new("c"), &options).await;
+        let ran = client.call("exec", asked).await;
+        assert_eq!(ran["result"]["exit_code"], 0, "{ran}");
+        let refused = client.fails("exec", json!({"command": "true", "allow_hosts": ["*"]})).await;
+        assert!(refused.contains("crates.io,127.0.0.1:9"), "{refused}");
+        client.end().await;
+        let wrong = place.run(["mcp", "--net", "host"]);
+        assert_eq!(wrong.status.code(), Some(2));
+    });
+}
+
+#[test]
+fn a_command_says_who_else_changed_the_same_lines() {
+    run(async {
+        let place = project();
+        let one = Client::start(&place, &Person::new("one"), &[]).await;
+        let other = Client::start(&place, &Person::new("other"), &[]).await;
+        let change = |text: &str| json!({"command": format!("sed -i 's/helo/{text}/' greeting")});
+        let ran = one.call("exec", change("hello")).await;
+        assert!(!ran["notes"].to_string().contains("also changed"), "{ran}");
+        let ran = other.try_call("exec", change("hallo")).await.unwrap();
+        let notice =
+            "one also changed greeting line 1; commit other first, then `offshoot pull -w one`";
+        assert!(text(&ran).contains(notice), "{ran:?}");
+        let document = ran.structured_content.unwrap();
+        let notes = document["notes"].as_array().unwrap();
+        assert!(notes.last().unwrap().as_str().unwrap().starts_with(notice), "{document}");
+        // What changes nothing has nothing to hear.
+        let ran = other.call("exec", json!({"command": "cat greeting"})).await;
+        assert!(!ran["notes"].to_string().contains("also changed"), "{ran}");
+        one.end().await;
+        other.end().await;
     });
 }
 

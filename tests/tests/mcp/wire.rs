@@ -70,6 +70,14 @@ impl Listening {
         Reply::read(&stream)
     }
 
+    /// A connection on which a request was begun, and what it began with.
+    pub(crate) fn half_open(&self, head: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        write!(stream, "POST /mcp HTTP/1.1\r\n{head}").unwrap();
+        stream
+    }
+
     /// A connection on which a call was made and nothing is read.
     pub(crate) fn call_and_leave(&self, head: &[&str], message: &Value) -> TcpStream {
         let (body, lines) = (message.to_string(), head.join("\r\n"));

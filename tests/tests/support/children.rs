@@ -25,15 +25,18 @@ pub(crate) fn environment(directory: &Path) -> (String, PathBuf) {
 
 /// Runs one of the tests below as a user other than root, with `directory` as its own.
 pub(crate) fn run_as_ordinary_user(name: &str, directory: &Path) {
-    let program = directory.join("program");
-    fs::copy(env::current_exe().unwrap(), &program).unwrap();
     fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
+    let this = env::current_exe().unwrap();
     let mut command = if rustix::process::geteuid().is_root() {
+        // Copied by a process of its own: a program that this one has open for writing may be inherited by what another
+        // thread starts meanwhile, and cannot be run until that closed it.
+        let program = directory.join("program");
+        assert!(Command::new("cp").arg(&this).arg(&program).status().unwrap().success());
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
         command
     } else {
-        Command::new(&program)
+        Command::new(&this)
     };
     let (variable, value) = environment(directory);
     command.args(arguments(name)).env(variable, value).current_dir(directory);

@@ -137,8 +137,10 @@ impl Console {
                 self.seen += at + text.len();
                 return;
             }
+            // In this order: what it wrote just before its end is read.
+            let has_ended = self.child.try_wait().unwrap().is_some();
             let more = self.read(Duration::from_millis(100));
-            let over = Instant::now() > limit || !more && self.child.try_wait().unwrap().is_some();
+            let over = Instant::now() > limit || !more && has_ended;
             assert!(!over, "{text:?} is not shown:\n{}", self.screen());
         }
     }

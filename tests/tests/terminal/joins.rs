@@ -1,7 +1,9 @@
 //! A second terminal in a session that runs.
 
+use std::process::Command;
+
 use offshoot_needs::needs;
-use offshoot_tests::product::Place;
+use offshoot_tests::product::{Place, binary};
 use offshoot_tests::registry::Registry;
 use offshoot_tests::user::User;
 use rustix::process::Signal;
@@ -365,4 +367,64 @@ fn who_joins_with_too_long_a_command_is_told() {
     }
     one.keys("exit\r");
     assert_eq!(one.end().code(), Some(0), "{}", one.screen());
+}
+
+/// Who looks around while an agent works has its network, its certificates and what stands for its key.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn who_joins_an_agent_needs_no_option() {
+    let (theirs, user) = place_of_user();
+    for (place, user) in [(place(), None), (theirs, Some(user))] {
+        let bin = place.path().join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("claude"), "#!/bin/sh\necho up; read line\n").unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(bin.join("claude"), open).unwrap();
+        if user.is_some() {
+            offshoot_tests::user::give_away(place.path());
+        }
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let begin = |words: &[&str]| {
+            let mut program = Command::new("setsid");
+            program.arg("--ctty");
+            match &user {
+                Some(user) => program.args(user.becoming()).arg(user.binary()),
+                None => program.arg(binary()),
+            };
+            Console::start_sized(&place, (24, 80), program, words, |command| {
+                command.env("PATH", &path).env("ANTHROPIC_API_KEY", "hush-4711-hush");
+            })
+        };
+        for inject in [false, true] {
+            let on = if inject { "agents.inject=claude" } else { "agents.inject=" };
+            let mut one = begin(&["run", "-w", "fix", "-c", on, "claude"]);
+            one.wait_for("up\r\n");
+            let mut other = begin(&["run", "-w", "fix", "--", "sh", "-c", "echo in; exec sh"]);
+            other.wait_for("joined the running session in fix");
+            other.wait_for("in\r\n");
+            other.keys("echo \"<$https_proxy|$NODE_EXTRA_CA_CERTS|$ANTHROPIC_API_KEY>\"; ls $NODE_EXTRA_CA_CERTS $SSL_CERT_FILE > /dev/null && echo don'e'\r");
+            other.wait_for("done\r\n");
+            let known = match inject {
+                true => "<http://127.0.0.1:3128|/run/offshoot/proxy.pem|sk-ant-kept-outside>",
+                false => "<http://127.0.0.1:3128||>",
+            };
+            assert!(other.screen().contains(known), "{}", other.screen());
+            other.keys("exit\r");
+            assert_eq!(other.end().code(), Some(0), "{}", other.screen());
+            one.keys("\r");
+            one.end();
+            // Who names another network is told which it is.
+            let mut one = begin(&["run", "-w", "fix", "-c", on, "claude"]);
+            one.wait_for("up\r\n");
+            let mut other = begin(&["run", "-w", "fix", "--net", "none", "--", "true"]);
+            assert_ne!(other.end().code(), Some(0), "{}", other.screen());
+            assert!(
+                other.screen().contains("reaches the network by a proxy"),
+                "{}",
+                other.screen()
+            );
+            one.keys("\r");
+            one.end();
+        }
+    }
 }

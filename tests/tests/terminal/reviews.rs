@@ -290,6 +290,7 @@ fn build_output_is_decided_at_once() {
     console.wait_for("commit this file [");
     console.keys("y\r");
     console.wait_for(" /target/b");
+    console.wait_for("commit this file [");
     console.keys("q\r");
     console.wait_for("committed");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());

@@ -50,6 +50,14 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-protocol", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule { name: "offshoot-policy", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule { name: "offshoot-profile", uses: &["offshoot-vocabulary"], ..NOTHING },
+    // What is a credential, in settings that commands see and in texts that models and logs get.
+    Rule { name: "offshoot-scrub", ..NOTHING },
+    // Messages between agents: bytes, and who carries them.
+    Rule { name: "offshoot-mxp", ..NOTHING },
+    // Turns of an agent: it knows no workspace and no vault; whoever joins them with it is above.
+    Rule { name: "offshoot-agent", uses: &["offshoot-provider", "offshoot-scrub"], ..NOTHING },
+    // Language models are asked without knowing what for.
+    Rule { name: "offshoot-provider", ..NOTHING },
     // The proxy is a thing of its own: who makes its sockets and what its report becomes is above.
     Rule {
         name: "offshoot-egress",
@@ -100,6 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-profile",
             "offshoot-protocol",
             "offshoot-sandbox",
+            "offshoot-scrub",
             "offshoot-store",
             "offshoot-text",
             "offshoot-tree",
@@ -109,8 +118,10 @@ pub(crate) const RULES: &[Rule] = &[
         ..NOTHING
     },
     Rule {
+        // Of the proxy it needs what fetches a page for itself.
         name: "offshoot-engine",
         uses: &[
+            "offshoot-egress",
             "offshoot-folder",
             "offshoot-host",
             "offshoot-mount",
@@ -126,12 +137,43 @@ pub(crate) const RULES: &[Rule] = &[
         tests_may_use: &["offshoot-needs", "offshoot-tests"],
         ..NOTHING
     },
-    // Whatever people or programs reach Offshoot by stands on these two alone. The program starts the other surfaces.
+    // Offshoot's own agent: its turns, tools and a model joined with a workspace.
+    Rule {
+        name: "offshoot-coder",
+        uses: &[
+            "offshoot-agent",
+            "offshoot-engine",
+            "offshoot-protocol",
+            "offshoot-provider",
+            "offshoot-scrub",
+            "offshoot-tool",
+        ],
+        tests_may_use: &["offshoot-needs"],
+        ..NOTHING
+    },
+    // Whatever people or programs reach Offshoot by stands on these two alone. The program starts the other surfaces, and makes
+    // providers of what its user asks for.
     Rule { name: "offshoot-acp", uses: SURFACE, ..NOTHING },
     Rule { name: "offshoot-mcp", uses: SURFACE, ..NOTHING },
+    // Tools of agents know no language model: a contract is plain, and so is a result.
+    Rule { name: "offshoot-tool-macros", ..NOTHING },
+    Rule {
+        name: "offshoot-tool",
+        uses: &["offshoot-engine", "offshoot-protocol", "offshoot-tool-macros"],
+        tests_may_use: &["offshoot-needs"],
+        ..NOTHING
+    },
     Rule {
         name: "offshoot-cli",
-        uses: &["offshoot-acp", "offshoot-engine", "offshoot-mcp", "offshoot-protocol"],
+        uses: &[
+            "offshoot-acp",
+            "offshoot-coder",
+            "offshoot-engine",
+            "offshoot-mcp",
+            "offshoot-protocol",
+            "offshoot-provider",
+            "offshoot-tool",
+        ],
         ..NOTHING
     },
     // The support library must not share code with what it judges; a test may still look inside.
@@ -144,10 +186,13 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "offshoot-benches",
         uses: &[
+            "offshoot-coder",
             "offshoot-engine",
             "offshoot-policy",
+            "offshoot-provider",
             "offshoot-store",
             "offshoot-tests",
+            "offshoot-tool",
             "offshoot-tree",
             "offshoot-vault",
         ],

@@ -8,6 +8,9 @@ use crate::lexer::{Kind, Token, attribute, tokens};
 use crate::listing::Listing;
 use crate::manifests::Manifest;
 
+/// What must not compile lies below such a directory of a crate whose test has the compiler say why: it is the root of no module.
+const MISTAKES: &str = "tests/mistakes/";
+
 /// A source file that no `mod` leads to is never compiled, nor are its tests run.
 pub(crate) fn check_reachable(listing: &Listing) -> Vec<String> {
     let mut walk = Walk { listing, seen: BTreeSet::new(), problems: Vec::new() };
@@ -17,7 +20,15 @@ pub(crate) fn check_reachable(listing: &Listing) -> Vec<String> {
         }
     }
     let Walk { seen, mut problems, .. } = walk;
-    let forgotten = listing.ending(".rs").filter(|(path, _)| !seen.contains(*path));
+    let is_tried = |path: &str| {
+        let package = path.split_once(MISTAKES).map(|(package, _)| package);
+        package.is_some_and(|package| {
+            let test = listing.text(&format!("{package}tests/mistakes.rs"));
+            test.is_some_and(|test| test.contains("compile_fail(\"tests/mistakes/*.rs\")"))
+        })
+    };
+    let forgotten =
+        listing.ending(".rs").filter(|(path, _)| !seen.contains(*path) && !is_tried(path));
     problems.extend(forgotten.map(|(path, _)| format!("{path}: no crate has it as a module")));
     problems
 }
@@ -282,6 +293,16 @@ mod tests {
             ("a/benches/one.rs", ""),
         ];
         assert!(problems(&files).is_empty());
+    }
+
+    #[test]
+    fn what_must_not_compile_is_tried_by_a_test() {
+        let tries = "fn all() { t().compile_fail(\"tests/mistakes/*.rs\") }";
+        let case = ("a/tests/mistakes/one.rs", "");
+        assert!(problems(&[("a/tests/mistakes.rs", tries), case]).is_empty());
+        let forgotten = ["a/tests/mistakes/one.rs: no crate has it as a module"];
+        assert_eq!(problems(&[("a/tests/mistakes.rs", ""), case]), forgotten);
+        assert_eq!(problems(&[case]), forgotten);
     }
 
     #[test]

@@ -50,6 +50,17 @@ fn what_was_tried_is_not_an_agents_to_use() {
     ways(&trial[..12]);
     assert!(cat(&place, "fix", "/a").is_some());
     assert_eq!(workspaces(&place), ["fix"]);
+    // No workspace and no checkpoint stands in its place when a person merges it.
+    for name in [&*trial, &trial[..12], &trial[..4]] {
+        for way in [
+            &["workspace", "create", name][..],
+            &["workspace", "rename", "fix", name],
+            &["checkpoint", "create", name, "-w", "fix"],
+        ] {
+            let said = refused(&place, way, 2);
+            assert!(said.contains("could be read as the start of an id"), "{said}");
+        }
+    }
     // To look is free.
     for way in [
         &["diff", "fix", &trial][..],
@@ -69,6 +80,10 @@ fn what_was_tried_is_not_an_agents_to_use() {
     let log = place.ok(["audit", "log", "--json", "--kind", "checkpoint restore"]);
     let event: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
     assert_eq!(event["result"]["details"]["unapproved"][0], id.as_str(), "{event}");
+    for told in [&["audit", "log"][..], &["timeline", "-w", "fix"]] {
+        let text = place.ok(told);
+        assert!(text.contains(&format!("unapproved: {}", &id[..12])), "{text}");
+    }
     // What a person put into a workspace is there for everybody.
     assert!(
         as_agent(&place, &["workspace", "create", "next", "--from", "fix"], &[]).status.success()

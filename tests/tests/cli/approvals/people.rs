@@ -161,22 +161,72 @@ fn always_adds_a_rule_for_this_command_alone() {
     }
 }
 
+/// Nothing is approved that the rule cannot be added for, and the file that is named is the one to mend.
+#[test]
+fn always_approves_nothing_without_its_rule() {
+    let place = project();
+    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let folder = place.path().join(".config/offshoot");
+    let always = ["approvals", "approve", &id, "--always", "--yes"];
+    let refused = |code: i32| {
+        let error = place.json_error(&always, code);
+        let message = error["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("policy.toml") && !message.contains(".new"), "{error}");
+        assert_eq!(approval(&place, &id)["state"], "pending");
+        assert!(cat(&place, "fix", "/a").is_some());
+    };
+    set_rules(&place, "version = 1\n[defaults\n");
+    refused(2);
+    set_rules(&place, ASKS);
+    // Nothing can be written there.
+    fs::create_dir(folder.join("policy.toml.new")).unwrap();
+    refused(6);
+    fs::remove_dir(folder.join("policy.toml.new")).unwrap();
+    // A link stays one.
+    let real = place.path().join("rules.toml");
+    fs::rename(folder.join("policy.toml"), &real).unwrap();
+    std::os::unix::fs::symlink(&real, folder.join("policy.toml")).unwrap();
+    place.ok(always);
+    assert!(folder.join("policy.toml").is_symlink());
+    let now = fs::read_to_string(&real).unwrap();
+    assert!(now.contains("prefix = [\"rm\", \"a\"]"), "{now}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+/// A word that rules cannot name would be read as others.
+#[test]
+fn always_names_no_word_that_is_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = project();
+    let word = std::ffi::OsStr::from_bytes(b"x\xff");
+    let words = ["exec", "--json", "-w", "fix", "--", "rm", "-f"].map(std::ffi::OsStr::new);
+    let output = place.run(words.into_iter().chain([word]));
+    let id = answered(&output, 123)["result"]["exec"].as_str().unwrap().to_owned();
+    let refused = place.json_error(&["approvals", "approve", &id, "--always", "--yes"], 4);
+    assert!(refused["message"].as_str().unwrap().contains("not UTF-8"), "{refused}");
+    assert_eq!(approval(&place, &id)["state"], "pending");
+}
+
 /// What no rule says exactly gets none.
 #[test]
 fn always_is_refused_where_a_rule_would_allow_more() {
     let place = project();
     let rules = place.path().join(".config/offshoot/policy.toml");
-    for (options, command) in [
-        (&[][..], &["sh", "-c", "rm a; rm b"][..]),
-        (&[], &["sh", "-c", "rm *"]),
-        (&[], &["timeout", "5", "rm", "a"]),
-        (&["-e", "TARGET=prod"], &["rm", "a"]),
+    for (options, command, why) in [
+        (&[][..], &["sh", "-c", "rm a; rm b"][..], "several commands"),
+        (&[], &["sh", "-c", "rm *"], "not known beforehand"),
+        (&[], &["sh", "-c", "rm a > log"], "a redirection"),
+        (&[], &["timeout", "5", "rm", "a"], "more than a program and its words"),
+        (&["-e", "TARGET=prod"], &["rm", "a"], "variables"),
     ] {
         let id = asked(&place, &[&["-w", "fix"], options].concat(), command);
         let refused = place.json_error(&["approvals", "approve", &id, "--always", "--yes"], 4);
         let message = refused["message"].as_str().unwrap();
-        assert!(message.contains("and nothing else"), "{refused}");
-        assert!(refused["hint"].as_str().unwrap().contains("--session"), "{refused}");
+        let (_, told) = message.split_once(" and nothing else: ").unwrap();
+        assert!(told.contains(why), "{refused}");
+        // Nobody is told of --session where the command has none.
+        let hint = refused["hint"].as_str().unwrap();
+        assert!(hint.contains("without --always") && !hint.contains("--session"), "{refused}");
         assert_eq!(fs::read_to_string(&rules).unwrap(), ASKS);
         assert_eq!(approval(&place, &id)["state"], "pending");
     }

@@ -63,3 +63,19 @@ fn approvals_for_programs() {
     transcript.json(&["approvals", "deny", &id, "-m", "no"]);
     insta::assert_snapshot!(transcript.finish());
 }
+
+/// Whoever decides sees all of a command, however it is written.
+#[test]
+fn nothing_hides_behind_spaces() {
+    let place = demo();
+    let text = format!("rm README.md{};rm -r src{}# ok", " ".repeat(500), "\u{2003}".repeat(90));
+    place.run(["exec", "-w", "fix", "--", "sh", "-c", &text]);
+    let shown = "rm README.md [500 spaces] ;rm -r src [90 spaces] # ok";
+    let id = place.json(&["approvals", "list"])["approvals"][0]["id"].as_str().unwrap().to_owned();
+    for arguments in
+        [&["approvals", "list"][..], &["approvals", "show", &id], &["approvals", "deny", &id]]
+    {
+        let said = place.ok(arguments);
+        assert!(said.contains(shown), "{arguments:?}: {said}");
+    }
+}

@@ -195,6 +195,36 @@ fn there_is_one_count_of_changed_files() {
     assert_eq!((files["count"].as_u64(), count(&files["changed"])), (Some(1), 1), "{event:#}");
 }
 
+/// Directories are shown and counted like everything else that a trial would change.
+#[test]
+fn directories_are_changes_too() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    exec(&place, 0, &["-w", "fix"], &["mkdir", "-p", "src", "newdir/below"]);
+    let odd = "rm -f none; mkdir empty; chmod 700 sub; echo x >> a; touch b";
+    let trials: [(&[&str], &[&str], &str); 4] = [
+        (&["rm", "-r", "src"], &["D /src/"], "1 change"),
+        (&["rm", "-r", "newdir"], &["D /newdir/", "D /newdir/below/"], "2 changes"),
+        (&["sh", "-c", odd], &["A /empty/", "P /sub/  (0755 -> 0700)", "T /b"], "4 changes"),
+        (&["rm", "-f", "none"], &[], "changed nothing"),
+    ];
+    for (command, lines, changes) in trials {
+        let id = asked(&place, &["-w", "fix"], command);
+        let shown = place.ok(["approvals", "show", &id]);
+        for line in lines {
+            assert!(shown.lines().any(|shown| shown.starts_with(line)), "{line}: {shown}");
+        }
+        assert!(shown.contains(&format!("exit 0, {changes}, without")), "{shown}");
+        let list = place.ok(["approvals", "list"]);
+        assert!(list.contains(&changes.replace("changed nothing", "no changes")), "{list}");
+        let count = envelope(&place, &id)["result"]["changed_files"].as_array().unwrap().len();
+        for document in [approval(&place, &id), place.json(&["approvals", "show", &id])] {
+            assert_eq!(document["changes"], count, "{document:#}");
+        }
+        place.ok(["approvals", "deny", &id]);
+    }
+}
+
 /// A trial that was merged by hand is settled by approving of it.
 #[test]
 fn what_was_merged_by_hand_is_settled() {
@@ -284,6 +314,7 @@ fn what_is_told_ends_in_time() {
     let text = fs::read_to_string(&told).unwrap();
     let approval: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&approval["workspace"], &approval["command"]), (&"fix".into(), &"rm a".into()));
+    assert_eq!(approval["changes"], 1, "{text}");
     let pids = fs::read_to_string(&pids).unwrap();
     let is_there = |pid: &str| {
         let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -295,4 +326,58 @@ fn what_is_told_ends_in_time() {
     until(|| !pids.iter().any(|pid| is_there(pid)));
     let took = started.elapsed();
     assert!(took > Duration::from_secs(8) && took < Duration::from_secs(30), "{took:?}");
+}
+
+/// A denial takes the workspace along that was only made for the command: its story is found all the same.
+#[test]
+fn a_timeline_tells_of_what_was_denied() {
+    let place = project();
+    set_rules(&place, &format!("{ASKS}{NEVER}"));
+    let story = |arguments: &[&str]| said(&place.run([&["timeline"], arguments].concat()));
+    let id = asked(&place, &[], &["rm", "a"]);
+    let name = workspaces(&place).remove(0);
+    place.ok(["approvals", "deny", &id, "-m", "no"]);
+    assert_eq!(workspaces(&place).len(), 0);
+    for arguments in [&[][..], &["--all"], &["-w", &name]] {
+        let told = story(arguments);
+        assert!(told.contains("rm a") && told.contains("denied by tester: no"), "{told}");
+    }
+    // Another workspace has a story of its own, which is not the last of the vault.
+    exec(&place, 0, &["-w", "other"], &["touch", "x"]);
+    assert!(!story(&[]).contains("timeline --all"), "{}", story(&[]));
+    let id = asked(&place, &[], &["rm", "b"]);
+    place.ok(["approvals", "deny", &id]);
+    let told = story(&[]);
+    assert!(told.contains("touch x") && !told.contains("rm b"), "{told}");
+    assert!(told.contains("this is workspace other; `offshoot timeline --all` tells"), "{told}");
+    let document = document_of(&place.run(["timeline", "--json"]));
+    assert_eq!(document["result"]["workspace"], "other");
+    // What policy denies makes no workspace at all.
+    exec(&place, 122, &["-w", "never"], &["shred", "c"]);
+    let told = story(&["-w", "never"]);
+    assert!(told.contains("there is no workspace") && told.contains("timeline --all"), "{told}");
+    assert!(story(&["--all"]).contains("shred c"));
+}
+
+/// What is advised against an error is possible.
+#[test]
+fn nothing_is_advised_that_fails_the_same_way() {
+    let place = project();
+    let two = ["sh", "-c", "rm a; rm b"];
+    let id = asked(&place, &["-w", "fix"], &two);
+    let always = said(&place.run(["approvals", "approve", &id, "--always", "--yes"]));
+    assert!(always.contains("no rule allows just") && !always.contains("--session"), "{always}");
+    let session = said(&place.run(["approvals", "approve", &id, "--session"]));
+    assert!(session.contains("by no session") && !session.contains("--always"), "{session}");
+    place.ok(["approvals", "approve", &id]);
+    // Of a session it is possible.
+    place.ok(["undo", "-w", "fix"]);
+    let all = [&["exec", "--json", "-w", "fix", "--"], &two[..]].concat();
+    let mut agent = place.command(all);
+    agent.env("OFFSHOOT_AGENT", "robot").env("OFFSHOOT_SESSION", "s1");
+    let asked = answered(&agent.output().unwrap(), 123);
+    let id = asked["result"]["exec"].as_str().unwrap();
+    let always = said(&place.run(["approvals", "approve", id, "--always", "--yes"]));
+    assert!(always.contains("or with --session"), "{always}");
+    place.ok(["approvals", "approve", id, "--session"]);
 }

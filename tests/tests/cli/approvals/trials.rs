@@ -142,7 +142,7 @@ fn conflicts_are_told_and_never_forced() {
     assert_eq!(cat(&place, "fix", "/b").as_deref(), Some("mine\n"));
 }
 
-/// A trial has no network, whatever was asked for.
+/// A trial has no network.
 #[needs("python3")]
 #[test]
 fn a_trial_reaches_nobody() {
@@ -153,7 +153,7 @@ fn a_trial_reaches_nobody() {
     let call = format!("import socket\nsocket.create_connection((\"127.0.0.1\", {port}))\n");
     place.write("call.py", call + "open(\"reached\", \"w\")\n");
     let script = ["sh", "-c", "rm a; python3 call.py"];
-    let tried = exec(&place, 123, &["--net", "host", "-w", "fix"], &script);
+    let tried = exec(&place, 123, &["-w", "fix"], &script);
     let result = &tried["result"];
     assert_eq!(result["sandbox"]["network"], "none", "{result}");
     assert_eq!(result["approval"]["tried"], true);
@@ -212,4 +212,42 @@ fn a_deleted_workspace_takes_it_along() {
     place.ok(["undo", "--vault-wide"]);
     place.ok(["approvals", "approve", &id]);
     assert_eq!(cat(&place, "fix", "/a"), None);
+}
+
+/// Whoever decides sees that the workspace moved since the trial, and whether the two conflict.
+#[test]
+fn a_trial_whose_workspace_moved_says_so() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let id = asked(&place, &["-w", "fix"], &["sh", "-c", "rm a; echo mine > c"]);
+    let moved = || place.json(&["approvals", "show", &id])["moved"].clone();
+    assert_eq!(moved(), Value::Null);
+    place.run_with(["fs", "write", "new", "-w", "fix"], b"new\n");
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(text.contains("(1 file); approving merges the trial with it"), "{text}");
+    assert!(!text.contains("--seen"), "{text}");
+    place.run_with(["fs", "write", "c", "-w", "fix"], b"theirs\n");
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(text.contains("(2 files); the trial conflicts with it: /c"), "{text}");
+    assert_eq!(moved()["conflicts"], serde_json::json!(["/c"]));
+}
+
+/// Of what was denied nothing is left, in any answer; its workspace keeps its name.
+#[test]
+fn what_was_denied_left_nothing() {
+    let place = project();
+    let wait = ["exec", "--json", "--wait-approval", "-w", "fix", "--", "rm", "a"];
+    let (child, id) = waiting(&place, &wait);
+    place.ok(["approvals", "deny", &id, "-m", "keep the logs"]);
+    let live = answered(&child.wait_with_output().unwrap(), 122);
+    let recorded = envelope(&place, &id);
+    for result in [&live["result"], &recorded["result"]] {
+        assert_eq!(result["snapshot_after"], result["snapshot_before"], "{result}");
+        assert_eq!(result["changed_files"], serde_json::json!([]), "{result}");
+    }
+    assert_eq!(workspaces(&place).len(), 0);
+    let list = place.ok(["approvals", "list", "--all"]);
+    assert!(list.contains("  fix  "), "{list}");
+    let log = place.ok(["audit", "log"]);
+    assert!(log.contains("deny rm a: keep the logs"), "{log}");
 }

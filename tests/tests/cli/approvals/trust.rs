@@ -132,6 +132,15 @@ fn approvals_stay_on_their_machine() {
         place.json(&[&["approvals", "list", "--all", "--vault", "project"], &home[..]].concat());
     assert_eq!(listed["approvals"].as_array().unwrap().len(), 0, "{listed}");
     assert_eq!(approval(&place, &id)["state"], "pending");
+    // What stayed is not missed where the vault arrived, neither approvals nor folders.
+    let verify = ["audit", "verify", "--vault", "project"];
+    let verified = place.json(&[&verify[..], &home[..]].concat());
+    assert_eq!(verified["differences"], Value::Null, "{verified}");
+    let former = place.ok(["audit", "key"]);
+    let by_former = [&verify[..], &["--key", former.trim(), "--json"], &home[..]].concat();
+    let refused = document_of(&place.run(by_former));
+    let problem = refused["result"]["problem"].as_str().unwrap();
+    assert!(problem.contains("neither the key that is trusted"), "{refused}");
     // What was decided needs no variables any more.
     place.ok(["approvals", "deny", &id]);
     assert!(!stored(&place, &id).contains("kept-for-later"));
@@ -267,6 +276,60 @@ fn the_log_knows_where_workspaces_stand() {
     );
 }
 
+/// What refs name has to be there; what was collected is no difference.
+#[needs("python3")]
+#[test]
+fn the_log_knows_that_snapshots_are_there() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo x > x"]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo y > y"]);
+    place.ok(["gc", "--keep-operations", "0", "--keep-age", "0s"]);
+    place.ok(["audit", "verify"]);
+    rows(&place, "DELETE FROM snapshots WHERE id = (SELECT max(id) FROM snapshots)", &[]);
+    let found = answered(&place.run(["audit", "verify", "--json"]), 5)["result"].clone();
+    let told = found["differences"].to_string();
+    assert!(told.contains("workspace fix: snapshot ") && told.contains("is gone"), "{found}");
+}
+
+/// Whoever writes to the catalog without the vault's key has undo do nothing else unseen, and commit write nowhere else.
+#[needs("python3")]
+#[test]
+fn the_log_knows_operations_and_folders() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo x > x"]);
+    place.ok(["checkpoint", "create", "half", "-w", "fix"]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo y > y"]);
+    place.ok(["undo", "-w", "fix"]);
+    place.ok(["redo", "-w", "fix"]);
+    place.ok(["commit", "-w", "fix", "-m", "Work"]);
+    let verified = |code| {
+        let output = place.run(["audit", "verify", "--json"]);
+        answered(&output, code)["result"]["differences"].to_string()
+    };
+    assert_eq!(verified(0), "null");
+    // An operation like the newest one, under another id.
+    let columns = "seq, id, time_ms, actor, kind, scope, summary, reverts, changes";
+    let sql = format!("SELECT {columns} FROM operations ORDER BY seq DESC LIMIT 1");
+    let mut forged = rows(&place, &sql, &[])[0].clone();
+    forged[0] = format!("i{}", forged[0][1..].parse::<i64>().unwrap() + 1);
+    forged[1] = format!("b{}", "7f".repeat(16));
+    let sum = sum_of("operations", &forged);
+    let insert = format!("INSERT INTO operations ({columns}, sum) VALUES (?,?,?,?,?,?,?,?,?,?)");
+    rows(&place, &insert, &[&forged[..], &[sum]].concat());
+    let told = verified(5);
+    assert!(told.contains("operation 3") && told.contains("no event says so"), "{told}");
+    rows(&place, "DELETE FROM operations WHERE id = ?", &[forged[1].clone()]);
+    assert_eq!(verified(0), "null");
+    for kind in ["checkpoint", "binding"] {
+        rows(&place, &format!("DELETE FROM refs WHERE kind = '{kind}'"), &[]);
+        let told = verified(5);
+        let is_told = told.contains(kind) && told.contains("is gone, and no event says so");
+        assert!(is_told, "{kind}: {told}");
+    }
+}
+
 /// An approval that was decided, or waits, does not vanish from the vault unseen.
 #[needs("python3")]
 #[test]
@@ -287,4 +350,27 @@ fn the_log_knows_which_approvals_there_are() {
         let told = verified(5);
         assert!(told.contains(&format!("approval {id} is gone, and no event says so")), "{told}");
     }
+}
+
+/// A rule that is exact about a text for the shell says nothing about one with arguments, and none is proposed that names only a file.
+#[test]
+fn rules_without_walls_name_the_whole_command() {
+    let place = project();
+    let text = "id; echo x > walls.txt";
+    let open = |command: &[&str]| {
+        let all = [&["exec", "--json", "-w", "wall", "--sandbox", "none", "--"], command].concat();
+        document_of(&place.run(all))["result"].clone()
+    };
+    let stopped = open(&["sh", "-c", text]);
+    assert_eq!(stopped["state"], "pending_approval", "{stopped}");
+    assert_eq!(stopped["decision"]["remedy"]["rule"], Value::Null, "{stopped}");
+    let stopped = open(&["sh", "-c", "id"]);
+    let rule = stopped["decision"]["remedy"]["rule"].as_str().unwrap();
+    set_rules(&place, &format!("version = 1\n{rule}"));
+    assert_eq!(open(&["sh", "-c", "id"])["state"], "completed", "{rule}");
+    for other in [&["sh", "-c", "id", "x", "y"][..], &["sh", "-c", "id -u"], &["sh", "-c", text]] {
+        assert_eq!(open(other)["state"], "pending_approval", "{other:?} {rule}");
+    }
+    let stopped = open(&["sh", "-c", "id", "x", "y"]);
+    assert_eq!(stopped["decision"]["remedy"]["rule"], Value::Null, "{stopped}");
 }

@@ -198,15 +198,53 @@ fn a_grant_holds_for_what_was_seen() {
     place.ok(["workspace", "create", "fix"]);
     let remote = ["curl", "-X", "DELETE", "http://127.0.0.1:9/"];
     let id = asked(&place, &["--net", "host", "-w", "fix"], &remote);
-    set_rules(&place, "version = 1\n[defaults]\nmutating = \"deny\"\n");
+    set_rules(&place, &format!("{ASKS}{}", rule("allow", "true")));
+    let shown = place.json(&["approvals", "show", &id]);
+    assert!(shown["refused"].as_str().unwrap().contains("changed since"), "{shown}");
+    let refused = place.json_error(&["approvals", "approve", &id], 4);
+    assert!(refused["hint"].as_str().unwrap().contains("ask for it again"), "{refused}");
+    assert_eq!(approval(&place, &id)["state"], "pending");
+    set_rules(&place, ASKS);
     let output = place.run(["approvals", "approve", "--json", &id]);
     let decided = document_of(&output);
-    let exec = &decided["result"]["decided"][0]["exec"]["result"];
-    assert_eq!(
-        (&exec["state"], &exec["error"]["code"]),
-        (&"failed".into(), &"conflict".into()),
-        "{decided}"
-    );
+    assert_eq!(decided["result"]["decided"][0]["exec"]["result"]["state"], "completed");
+}
+
+/// A rule in words of its own.
+fn rule(decision: &str, program: &str) -> String {
+    format!("[[rule]]\nname = \"late\"\ndecision = \"{decision}\"\nprefix = [\"{program}\"]\n")
+}
+
+/// The rules as they are when somebody decides, or nobody does, are those that hold.
+#[test]
+fn what_the_rules_deny_by_now_is_not_approved() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let late = "approvals.expire=1s";
+    let left = asked(&place, &["-c", late, "-w", "fix"], &["rm", "a"]);
+    let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let settings = ["-c", "approvals.expire=6s", "-c", "approvals.fallback=approve"];
+    let wait = [&["exec", "--json", "--wait-approval"][..], &settings].concat();
+    let (child, waits) = waiting(&place, &[&wait[..], &["-w", "fix", "--", "rm", "b"]].concat());
+    set_rules(&place, &format!("{ASKS}{}", rule("deny", "rm")));
+    let shown = place.ok(["approvals", "show", &id]);
+    assert!(shown.contains("policy denies this command by now"), "{shown}");
+    assert!(!shown.contains("approvals approve"), "{shown}");
+    let refused = place.json_error(&["approvals", "approve", &id], 4);
+    assert!(refused["message"].as_str().unwrap().contains("denies this command"), "{refused}");
+    assert!(refused["hint"].as_str().unwrap().contains("approvals deny"), "{refused}");
+    std::thread::sleep(Duration::from_secs(1));
+    place.ok(["approvals", "list", "-c", "approvals.fallback=approve"]);
+    assert_eq!(approval(&place, &left)["state"], "expired");
+    // Whoever waits read the rules when it started.
+    let ended = answered(&child.wait_with_output().unwrap(), 122);
+    assert_eq!(ended["result"]["approval"]["state"], "expired", "{ended}");
+    assert_eq!(approval(&place, &waits)["state"], "expired");
+    assert!(cat(&place, "fix", "/a").is_some() && cat(&place, "fix", "/b").is_some());
+    // The way out.
+    set_rules(&place, ASKS);
+    place.ok(["approvals", "approve", &id, &id]);
+    assert_eq!(cat(&place, "fix", "/a"), None);
 }
 
 /// A policy that denies outright leaves nothing to approve.
@@ -333,8 +371,182 @@ fn a_grant_that_nobody_uses_is_gone() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(approval(&place, &id)["state"], "gone");
-    place.json_error(&["approvals", "approve", &id], 4);
+    let refused = place.json_error(&["approvals", "approve", &id], 4);
+    assert!(refused["message"].as_str().unwrap().ends_with("is gone"), "{refused}");
+    // Whoever asked is told, and asks no more.
+    let lost = envelope(&place, &id)["result"].clone();
+    assert_eq!((&lost["state"], &lost["error"]["code"]), (&"failed".into(), &"conflict".into()));
+    assert_eq!(lost["approval"]["state"], "gone", "{lost}");
+    assert!(lost["error"]["hint"].as_str().unwrap().contains("ask for it again"), "{lost}");
+    let waited = place.run(["approvals", "wait", &id]);
+    assert_eq!(waited.status.code(), Some(125), "{waited:?}");
+    assert!(String::from_utf8_lossy(&waited.stdout).contains("nothing changed"), "{waited:?}");
+    let listed = place.json(&["execs"])["execs"][0].clone();
+    assert_eq!((&listed["exec"], &listed["state"]), (&id.as_str().into(), &"failed".into()));
     std::thread::sleep(Duration::from_secs(5));
     assert_eq!(approval(&place, &id)["state"], "expired");
     assert_eq!(envelope(&place, &id)["result"]["state"], "denied");
+}
+
+/// What waits to run in a workspace that is not there yet is approved as it was asked for: files that somebody put there since are others.
+#[test]
+fn a_workspace_that_was_made_since_is_looked_at_first() {
+    let place = project();
+    place.write("d.sh", "echo GOOD\n");
+    let command = ["sh", "./d.sh"];
+    let id = asked(&place, &["-w", "e1", "--sandbox", "none"], &command);
+    let remote = asked(
+        &place,
+        &["-w", "e2", "--net", "host"],
+        &["curl", "-X", "DELETE", "http://127.0.0.1:9/"],
+    );
+    for name in ["e1", "e2"] {
+        let made = place.command(["new", name]).env("OFFSHOOT_AGENT", "bot").output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+    }
+    // It is another place, even before it has other files.
+    place.json_error(&["approvals", "approve", &id], 4);
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(
+        text.contains("was made by somebody since this was asked for (the files are the same)"),
+        "{text}"
+    );
+    assert!(!text.contains("(new)"), "{text}");
+    place.run_with(["fs", "write", "d.sh", "-w", "e1"], b"echo EVIL\n");
+    place.run_with(["fs", "write", "d.sh", "-w", "e2"], b"echo EVIL\n");
+    for id in [&id, &remote] {
+        let refused = place.json_error(&["approvals", "approve", id], 4);
+        let told = refused["message"].as_str().unwrap();
+        assert!(told.contains("was made by somebody since this was asked for (1 file)"), "{told}");
+        assert_eq!(approval(&place, id)["state"], "pending");
+    }
+    let shown = place.json(&["approvals", "show", &id]);
+    assert_eq!(
+        (&shown["moved"]["made"], &shown["moved"]["files"]),
+        (&true.into(), &1.into()),
+        "{shown}"
+    );
+    let seen = shown["moved"]["snapshot"].as_str().unwrap();
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(text.contains(&format!("--seen {seen}")), "{text}");
+    let ran = answered(&place.run(["approvals", "approve", "--json", &id, "--seen", seen]), 0);
+    assert_eq!(ran["result"]["decided"][0]["exec"]["result"]["stdout"], "EVIL\n", "{ran}");
+}
+
+/// A workspace that is not there yet is made from the folder as it is when the command is asked for; what changes there until somebody
+/// approves is looked at first.
+#[test]
+fn what_a_new_workspace_would_be_made_from_is_up_to_date() {
+    let place = project();
+    place.write("d.sh", "echo V1\n");
+    place.ok(["status"]);
+    place.write("d.sh", "echo V2\n");
+    let output = |ran: &Value| ran["result"]["decided"][0]["exec"]["result"]["stdout"].clone();
+    let id = asked(&place, &["-w", "s1", "--sandbox", "none"], &["sh", "./d.sh"]);
+    assert_eq!(place.json(&["approvals", "show", &id])["moved"], Value::Null);
+    let ran = answered(&place.run(["approvals", "approve", "--json", &id]), 0);
+    assert_eq!(output(&ran), "V2\n", "{ran}");
+    for named in [&["-w", "s2"][..], &[]] {
+        place.write("d.sh", "echo V2\n");
+        let id = asked(&place, &[named, &["--sandbox", "none"]].concat(), &["sh", "./d.sh"]);
+        place.write("d.sh", "echo V3\n");
+        let refused = place.json_error(&["approvals", "approve", &id], 4);
+        let told = refused["message"].as_str().unwrap();
+        assert!(told.contains("what its workspace will be made from has changed"), "{told}");
+        let text = place.ok(["approvals", "show", &id]);
+        assert!(text.contains("has changed since this was asked for (1 file)"), "{text}");
+        let shown = place.json(&["approvals", "show", &id]);
+        let seen = shown["moved"]["snapshot"].as_str().unwrap();
+        let ran = answered(&place.run(["approvals", "approve", "--json", &id, "--seen", seen]), 0);
+        assert_eq!(output(&ran), "V3\n", "{ran}");
+    }
+    // Whoever waits brings the folder in itself, and does not run on what nobody saw.
+    place.write("d.sh", "echo V4\n");
+    let wait = ["exec", "--json", "--wait-approval", "-w", "s3", "--sandbox", "none", "--", "sh"];
+    let (child, id) = waiting(&place, &[&wait[..], &["./d.sh"]].concat());
+    place.write("d.sh", "echo V5\n");
+    place.json_error(&["approvals", "approve", &id], 4);
+    place.ok(["approvals", "deny", &id]);
+    answered(&child.wait_with_output().unwrap(), 122);
+}
+
+/// What asked for the network and may use it is not tried without.
+#[test]
+fn what_may_use_the_network_that_it_asked_for_is_not_tried() {
+    let place = project();
+    let rule = "version = 1\n[[rule]]\nname = \"sh\"\nnetwork = \"host\"\nprefix = [\"sh\"]\ndecision = \"require_approval\"\n";
+    set_rules(&place, rule);
+    place.write("deploy.sh", "ls -l /proc/self/ns/net > net\n");
+    let asks = exec(&place, 123, &["-w", "n1", "--net", "host"], &["sh", "deploy.sh"]);
+    let approval = &asks["result"]["approval"];
+    assert_eq!(
+        (&approval["tried"], &approval["network"]),
+        (&false.into(), &"host".into()),
+        "{asks}"
+    );
+    assert!(approval["untried"].as_str().unwrap().contains("network"), "{asks}");
+    let id = approval["id"].as_str().unwrap();
+    assert!(place.ok(["approvals", "show", id]).contains("host"));
+    let ran = answered(&place.run(["approvals", "approve", "--json", id]), 0);
+    let exec = &ran["result"]["decided"][0]["exec"]["result"];
+    assert_eq!(exec["sandbox"]["network"], "host", "{ran}");
+}
+
+/// What is known to change files alone is tried, and what it asked for is shown.
+#[test]
+fn what_makes_no_use_of_the_network_is_tried_without() {
+    let place = project();
+    let asks = exec(&place, 123, &["-w", "fix", "--net", "host"], &["rm", "a"]);
+    let approval = &asks["result"]["approval"];
+    assert_eq!(
+        (&approval["tried"], &approval["network"]),
+        (&true.into(), &"host".into()),
+        "{asks}"
+    );
+    let text = place.ok(["approvals", "show", approval["id"].as_str().unwrap()]);
+    assert!(text.contains("without the network") && text.contains("host"), "{text}");
+}
+
+/// What needs a terminal cannot run later: where nobody decides while it waits there is nothing left to approve. The same with input that
+/// cannot be kept.
+#[test]
+fn what_cannot_run_later_ends_with_whoever_waits() {
+    let place = project();
+    let wait = ["exec", "--json", "--wait-approval=1s", "-i", "-w", "fix", "--sandbox", "none"];
+    let output = place.run_with([&wait[..], &["--", "cat"]].concat(), b"data");
+    let left = answered(&output, 122);
+    let result = &left["result"];
+    assert_eq!(
+        (&result["state"], &result["approval"]["state"]),
+        (&"denied".into(), &"expired".into()),
+        "{left}"
+    );
+    let told = result["error"]["message"].as_str().unwrap();
+    assert!(told.contains("its standard input cannot be kept"), "{told}");
+    assert_eq!(pending(&place), 0);
+    // One whose process was killed is gone.
+    let (mut child, id) = waiting(
+        &place,
+        &["exec", "--wait-approval", "-i", "-w", "fix", "--sandbox", "none", "--", "cat"],
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(approval(&place, &id)["state"], "gone");
+    assert_eq!(pending(&place), 0);
+}
+
+/// Whoever approves of what has no walls reads what that means, and what did not stay.
+#[test]
+fn what_was_discarded_is_named() {
+    let place = project();
+    let command = ["sh", "-c", "echo x > walls.txt; echo y > ../beside"];
+    let id = asked(&place, &["-w", "fix", "--sandbox", "none"], &command);
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(text.contains("files outside the project are not kept"), "{text}");
+    let ran = place.ok(["approvals", "approve", &id]);
+    assert!(ran.contains(": 1 change in fix"), "{ran}");
+    assert!(ran.contains("1 change outside the project was not kept: ../beside"), "{ran}");
+    let id = asked(&place, &["--sandbox", "none"], &["true"]);
+    let ran = place.ok(["approvals", "approve", &id]);
+    assert!(ran.contains("ran true: no changes; its new workspace was removed"), "{ran}");
 }

@@ -1,8 +1,11 @@
 //! Whatever changes a vault leaves an event, and no command is forgotten.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 use std::thread;
 use std::time::Duration;
+
+use offshoot_tests::scan::{Kind, scan};
 
 use super::*;
 
@@ -37,6 +40,10 @@ const READS: &[&str] = &[
     "log",
     "logs",
     "man",
+    "mcp servers",
+    "models default",
+    "models list",
+    "models show",
     "op log",
     "policy check",
     "policy explain",
@@ -46,10 +53,15 @@ const READS: &[&str] = &[
     "presets check",
     "presets list",
     "presets show",
+    "providers check",
+    "providers list",
     "ps",
     "recover list",
     "recover show",
     "sandbox show",
+    "sessions list",
+    "sessions replay",
+    "sessions show",
     "show",
     "status",
     "timeline",
@@ -81,15 +93,27 @@ const CHANGES: &[Change] = &[
     ("checkpoint create", &["checkpoint", "create", "one", "-w", "a"], "checkpoint create"),
     ("snapshot create", &["snapshot", "create", "a"], "checkpoint create"),
     ("exec", &["exec", "-w", "a", "--", "sh", "-c", "echo x > x"], "exec"),
+    ("sessions rename", &["sessions", "rename", "talk", "words"], "session rename"),
+    ("sessions export", &["sessions", "export", "words"], "session export"),
+    ("sessions fork", &["sessions", "fork", "words", "--to", "forked"], "session fork"),
+    ("sessions delete", &["sessions", "delete", "words", "-w", "behind"], "session delete"),
     ("checkpoint restore", &["checkpoint", "restore", "one", "-w", "a"], "checkpoint restore"),
     ("checkpoint delete", &["checkpoint", "delete", "one", "-w", "a"], "checkpoint delete"),
     ("undo", &["undo", "-w", "a"], "undo"),
+    ("redo", &["redo", "-w", "a"], "redo"),
+    // The restore, with its files: back, and forth again.
+    ("undo", &["undo", "-w", "a"], "undo"),
+    ("undo", &["undo", "-w", "a"], "undo"),
+    ("redo", &["redo", "-w", "a"], "redo"),
     ("redo", &["redo", "-w", "a"], "redo"),
     ("op restore", &["op", "restore", "OPERATION", "-w", "a"], "op restore"),
     ("merge", &["merge", "fix", "--into", "a"], "merge"),
     ("run", &["run", "-w", "a", "--", "sh", "-c", "echo y > y"], "exec"),
     ("review", &["review", "--drop", "/y", "-w", "a"], "review"),
     ("commit", &["commit", "-w", "a", "-m", "Work"], "commit"),
+    // The same of the folder.
+    ("undo", &["undo", "-w", "a"], "undo"),
+    ("redo", &["redo", "-w", "a"], "redo"),
     ("pull", &["pull", "-w", "behind"], "pull"),
     ("export", &["export", "--git", "branch", "-w", "dirty"], "export"),
     ("workspace rename", &["workspace", "rename", "a", "z"], "workspace rename"),
@@ -111,15 +135,21 @@ const CHANGES: &[Change] = &[
 /// Those of which it takes more than a command to see that: see the tests below; `approvals` has tests of its own.
 const ELSEWHERE: &[&str] = &[
     "acp",
+    "agent chat",
+    "agent run",
     "approvals approve",
     "approvals deny",
     "cache clear",
     "init",
     "kill",
-    "mcp",
+    "mcp call",
+    "mcp forget",
+    "mcp tools",
+    "mcp trust",
     "recover drop",
     "recover keep",
     "resolve",
+    "sessions resume",
     "vault check",
     "vault create",
     "vault import",
@@ -146,13 +176,26 @@ fn whatever_changes_something_leaves_an_event() {
         let before = head(&place);
         let seq: u64 = before.split_once(':').unwrap().0.parse().unwrap();
         let words: Vec<String> = words.iter().map(|word| named(&place, word)).collect();
+        let workspace = workspace_of(&words);
+        let earlier = workspace.map(|name| (seen(&place, name), files_of(&place.project())));
         let output = place.run_with(&words, b"text\n");
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         let events = log(&place, &["-n", "100"]);
         let new = events.iter().filter(|event| event["seq"].as_u64().unwrap() > seq);
         let new: Vec<&Value> = new.collect();
         let found = new.iter().find(|event| event["event"] == *kind);
-        holds(name, found.unwrap_or_else(|| panic!("{name}: {new:#?}")));
+        let event = found.unwrap_or_else(|| panic!("{name}: {new:#?}"));
+        holds(name, event);
+        if let Some((name, (Some(inside), outside))) = workspace.zip(earlier)
+            && let Some(inside_now) = seen(&place, name)
+        {
+            let outside_now = files_of(&place.project());
+            let both = match outside == outside_now {
+                true => (inside, inside_now),
+                false => (outside, outside_now),
+            };
+            lists_what_is_seen(event, &both);
+        }
     }
     // Whatever is recorded can be asked for.
     for kind in BTreeSet::from_iter(kinds(&log(&place, &["-n", "1000"]))) {
@@ -160,6 +203,140 @@ fn whatever_changes_something_leaves_an_event() {
     }
     place.ok(["audit", "verify"]);
     place.ok(["vault", "check"]);
+}
+
+/// Files by their paths: what each is, its permission bits, and the hash of what it holds.
+type Files = BTreeMap<String, (Kind, u32, Option<String>)>;
+
+/// What a scan finds that knows nothing of vaults. What git keeps for itself is left out.
+fn files_of(directory: &std::path::Path) -> Files {
+    let found = scan(directory).unwrap().0.into_iter();
+    let hex = |hash: [u8; 32]| hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let files = found.map(|(path, node)| {
+        let path = format!("/{}", String::from_utf8(path).unwrap());
+        (path, (node.kind, node.mode, node.hash.map(hex)))
+    });
+    files.filter(|(path, _)| path != "/" && !is_git(path)).collect()
+}
+
+fn is_git(path: &str) -> bool {
+    path == "/.git" || path.starts_with("/.git/")
+}
+
+/// The same of what is in a workspace, if it is there.
+fn seen(place: &Place, workspace: &str) -> Option<Files> {
+    let out = place.path().join("seen");
+    let words = ["fs", "export", "/", out.to_str().unwrap(), "-w", workspace];
+    if !place.run(words).status.success() {
+        return None;
+    }
+    let files = files_of(&out);
+    fs::remove_dir_all(out).unwrap();
+    Some(files)
+}
+
+/// The workspace that a command names.
+fn workspace_of(words: &[String]) -> Option<&str> {
+    let option = words.iter().position(|word| word == "-w" || word == "--into");
+    match option {
+        Some(at) => Some(&words[at + 1]),
+        None => (words[0] == "discard").then_some(&words[1]),
+    }
+}
+
+/// An event lists the files that a scan before and after finds to be others, with their hashes.
+fn lists_what_is_seen(event: &Value, (before, after): &(Files, Files)) {
+    let all = before.keys().chain(after.keys());
+    let changed: BTreeSet<&str> =
+        all.filter(|path| before.get(*path) != after.get(*path)).map(String::as_str).collect();
+    let files = event["details"]["files"]["changed"].as_array();
+    let files: Vec<&Value> = files.into_iter().flatten().collect();
+    let mut listed = BTreeSet::new();
+    for file in files.iter().filter(|file| file["kind"] != "metadata") {
+        let path = file["path"].as_str().unwrap();
+        let from = file["from"].as_str();
+        listed.extend([path].into_iter().chain(from).filter(|path| !is_git(path)));
+        let sides =
+            [(&file["before"], before, from.unwrap_or(path)), (&file["after"], after, path)];
+        for (side, files, path) in sides {
+            let hash = files.get(path).and_then(|(_, _, hash)| hash.as_deref());
+            if let Some(hash) = hash.filter(|_| !side.is_null()) {
+                assert_eq!(side["checksum"], hash, "{path}: {event:#}");
+            }
+        }
+    }
+    assert_eq!(listed, changed, "{event:#}");
+}
+
+/// Whatever moves a file back or forth is found by its path.
+#[needs(UserNamespace)]
+#[test]
+fn what_is_taken_back_is_found_by_its_path() {
+    let place = demo_vault();
+    let write = |workspace: &str, text: &str| {
+        place.ok_with(["fs", "write", "/a.txt", "-w", workspace], text.as_bytes())
+    };
+    write("fix", "one\n");
+    place.ok(["undo", "-w", "fix"]);
+    place.ok(["redo", "-w", "fix"]);
+    place.ok(["checkpoint", "create", "one", "-w", "fix"]);
+    write("fix", "two\n");
+    place.ok(["checkpoint", "restore", "one", "-w", "fix"]);
+    place.ok(["commit", "-w", "fix", "-m", "Work"]);
+    place.ok(["undo", "-w", "fix"]);
+    assert!(!place.project().join("a.txt").exists());
+    place.ok(["redo", "-w", "fix"]);
+    write("fix", "three\n");
+    place.ok(["discard", "fix", "--keep"]);
+    let found = log(&place, &["--path", "/a.txt"]);
+    let expected = [
+        "fs write",
+        "undo",
+        "redo",
+        "fs write",
+        "checkpoint restore",
+        "commit",
+        "undo",
+        "redo",
+        "fs write",
+        "discard",
+    ];
+    assert_eq!(kinds(&found), expected, "{found:#?}");
+    let sizes = |event: &Value| {
+        let file = &event["details"]["files"]["changed"][0];
+        assert_eq!(file["ref"], Value::Null, "{event:#}");
+        [&file["before"]["size"], &file["after"]["size"]].map(Value::as_u64)
+    };
+    let sizes: Vec<[Option<u64>; 2]> = found.iter().map(sizes).collect();
+    let (none, four, six) = (None, Some(4), Some(6));
+    let (comes, goes) = ([none, four], [four, none]);
+    let stays = [four, four];
+    assert_eq!(
+        sizes,
+        [comes, goes, comes, stays, stays, comes, goes, comes, [four, six], [six, four]]
+    );
+    let story = place.ok(["timeline", "-w", "fix"]);
+    assert!(story.contains("deleted /a.txt"), "{story}");
+    place.ok(["audit", "verify"]);
+}
+
+/// Where several workspaces are moved at once, each file says in which.
+#[test]
+fn a_restore_of_everything_says_where_each_file_is() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "other"]);
+    let log_of = place.json(&["op", "log"]);
+    let then = log_of["operations"][0]["id"].as_str().unwrap().to_owned();
+    for workspace in ["fix", "other"] {
+        place.ok_with(["fs", "write", "/a.txt", "-w", workspace], b"one\n");
+    }
+    place.ok(["op", "restore", &then, "--vault-wide"]);
+    let found = log(&place, &["--kind", "op restore"]);
+    let files = found[0]["details"]["files"]["changed"].as_array().unwrap();
+    let refs: BTreeSet<&str> = files.iter().map(|file| file["ref"].as_str().unwrap()).collect();
+    assert!(refs.len() == 2 && refs.iter().all(|it| it.starts_with("workspace ")), "{found:#?}");
+    assert!(files.iter().all(|file| file["path"] == "/a.txt" && file["kind"] == "deleted"));
+    place.ok(["audit", "verify"]);
 }
 
 /// What else than its kind is in an event.
@@ -214,6 +391,7 @@ fn prepare(place: &Place) {
         place.ok(["workspace", "create", workspace]);
     }
     place.ok_with(["fs", "write", "/dirt", "-w", "dirty"], b"dirt\n");
+    place.ok(["sessions", "create", "talk", "-w", "behind"]);
 }
 
 fn named(place: &Place, word: &str) -> String {

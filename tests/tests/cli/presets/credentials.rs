@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use offshoot_needs::needs;
+use offshoot_tests::product::document_of;
 use serde_json::{Value, json};
 
-use super::{LOGIN, everybody, wait_for};
+use super::{Agent, LOGIN, everybody, wait_for};
 
 const BY_RENAME: &str =
     "echo '{\"token\":2}' > ~/.claude/new; mv ~/.claude/new ~/.claude/.credentials.json";
@@ -76,7 +78,7 @@ fn a_killed_command_loses_no_login() {
         running.child.kill().unwrap();
         running.child.wait().unwrap();
         agent.host(LOGIN, "{\"token\":5}");
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
         fs::write(agent.kept(LOGIN), "{\"token\":6}").unwrap();
         agent.give_away();
         assert_eq!(
@@ -154,4 +156,71 @@ fn the_setting_says_what_becomes_of_logins() {
         assert_eq!(none["preset"]["credentials"], json!([]));
         assert_eq!(agent.says("cat ~/.claude/.credentials.json"), "{\"token\":1}");
     }
+}
+
+/// A preset of the user's own whose agent is called `mine`.
+fn own_preset(agent: &Agent, row: &str) {
+    agent.install("mine");
+    let text = format!(
+        "summary = \"Mine\"\nprograms = [\"mine\"]\n[args]\ntrusted = [\"--yes\"]\n[[home]]\npaths = [\".mine/auth.json\"]\nkeep = \"credential\"\nformat = \"json\"\n{row}\n"
+    );
+    agent.host(".config/offshoot/presets/mine.toml", &text);
+    agent.host(MINE, "{\"token\":1}");
+}
+
+const MINE: &str = ".mine/auth.json";
+
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn who_logs_out_inside_is_logged_out_where_the_preset_says_so() {
+    for agent in everybody() {
+        for (row, left) in [("logout = true", ""), ("", "{\"token\":1}")] {
+            own_preset(&agent, row);
+            let logout = ["exec", "--", "mine", "rm ~/.mine/auth.json"];
+            assert!(agent.command(&logout).output().unwrap().status.success());
+            assert_eq!(agent.on_host(MINE), left, "{row}");
+            let after = ["exec", "--", "mine", "cat ~/.mine/auth.json 2>/dev/null; true"];
+            let after = agent.command(&after).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&after.stdout), left, "{row}");
+        }
+    }
+}
+
+/// The user's own agent may write at the same time; it holds a lock meanwhile.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_login_is_written_when_the_users_agent_holds_no_lock() {
+    for agent in everybody() {
+        own_preset(&agent, "lock = \".mine/auth.json.lock\"");
+        let lock = agent.place.path().join(".mine/auth.json.lock");
+        fs::create_dir(&lock).unwrap();
+        agent.give_away();
+        let started = Instant::now();
+        let running = agent.starts_as("mine", "one", "echo '{\"token\":2}' > ~/.mine/auth.json");
+        std::thread::sleep(Duration::from_millis(200));
+        let now = agent.on_host(MINE);
+        // A lock that stays for seconds was left behind.
+        if started.elapsed() < Duration::from_millis(1500) {
+            assert_eq!(now, "{\"token\":1}");
+        }
+        fs::remove_dir(&lock).unwrap();
+        wait_for(|| agent.on_host(MINE) == "{\"token\":2}\n");
+        wait_for(|| !lock.exists());
+        running.ends("true");
+        assert!(!lock.exists());
+    }
+}
+
+/// Whom the user always trusts needs no option.
+#[needs(UserNamespace)]
+#[test]
+fn an_agent_can_be_trusted_for_good() {
+    let agent = Agent::new(None);
+    own_preset(&agent, "");
+    let ran = |setting: &str| {
+        let arguments = ["exec", "--json", "-c", setting, "--", "mine", "true"];
+        document_of(&agent.command(&arguments).output().unwrap())["request"]["command"].clone()
+    };
+    assert_eq!(ran("agents.trusted=claude, mine"), json!(["mine", "--yes", "true"]));
+    assert_eq!(ran("agents.trusted=claude"), json!(["mine", "true"]));
 }

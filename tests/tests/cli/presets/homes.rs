@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use offshoot_needs::needs;
+use offshoot_tests::product::document_of;
 use serde_json::{Value, json};
 
 use super::{Agent, everybody, read};
@@ -128,6 +129,32 @@ fn a_login_in_settings_is_left_out_and_told() {
         let told = result["warnings"].to_string();
         assert!(told.contains(".claude/settings.json") && told.contains("-e NAME"), "{told}");
         assert!(told.contains("line 3"), "{told}");
+        // People hear of it while it is not too late.
+        let [out, errors] = ["out", "errors"].map(|name| agent.place.path().join(name));
+        let mut command = agent.command(&["exec", "-i", "--", "claude", "echo started; read line"]);
+        command.stdin(std::process::Stdio::piped()).stdout(fs::File::create(&out).unwrap());
+        let mut child = command.stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
+        super::wait_for(|| read(&out).contains("started"));
+        assert!(read(&errors).contains("line 3 seems"), "{}", read(&errors));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(read(&errors).matches("line 3 seems").count(), 1, "{}", read(&errors));
+    }
+}
+
+/// A setting that says where a credential is has none in it.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn settings_that_refer_to_a_key_are_seen_as_they_are() {
+    for agent in everybody() {
+        let text = "{\"provider\": {\"a\": {\"options\": {\"apiKey\": \"{env:ANTHROPIC_API_KEY}\"}},\n\"b\": {\"apiKey\": \"{file:~/.keys/b}\"}, \"c\": {\"apiKey\": \"${B_KEY}\"}}}\n";
+        agent.host(".config/opencode/opencode.json", text);
+        agent.install("opencode");
+        let arguments =
+            ["exec", "--json", "--", "opencode", "cat ~/.config/opencode/opencode.json"];
+        let result = document_of(&agent.command(&arguments).output().unwrap())["result"].clone();
+        assert_eq!(result["stdout"], text, "{result:#}");
+        assert_eq!(result["warnings"], json!([]), "{result:#}");
     }
 }
 
@@ -222,12 +249,31 @@ fn links_that_appear_while_another_runs_lead_nowhere() {
         }
         let script = "ls ~/.claude; echo ok";
         let second = ["exec", "--json", "--preset", "claude", "--", "sh", "-c", script];
-        let second =
-            offshoot_tests::product::document_of(&agent.command(&second).output().unwrap());
+        let second = document_of(&agent.command(&second).output().unwrap());
         assert_eq!(second["result"]["stdout"], "projects\nok\n", "{second:#}");
         let names: Vec<_> =
             fs::read_dir(&outside).unwrap().map(|it| it.unwrap().file_name()).collect();
         assert_eq!(names, ["sub"], "something was made outside");
         first.ends("true");
+    }
+}
+
+/// Whatever finds a file that is lost, it is one.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_is_lost_is_counted_once() {
+    for agent in everybody() {
+        agent.host("cfg/settings.json", "{\"model\":\"m\"}");
+        let script = "echo x > ~/cfg/settings.json; echo x > ~/cfg/CLAUDE.md; mkdir -p ~/cfg/skills/s ~/own; \
+            echo 1 > ~/cfg/skills/s/a; echo 2 > ~/cfg/skills/s/b; echo 1 > ~/own/a";
+        let mut command = agent.command(&["exec", "--json", "--", "claude", script]);
+        command.env("CLAUDE_CONFIG_DIR", agent.place.path().canonicalize().unwrap().join("cfg"));
+        let result = document_of(&command.output().unwrap())["result"].clone();
+        assert_eq!(result["discarded"]["count"], 5, "{result:#}");
+        let paths = result["discarded"]["paths"].as_array().unwrap();
+        let mut once: Vec<&str> = paths.iter().map(|path| path.as_str().unwrap()).collect();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!((once.len(), paths.len()), (4, 4), "{result:#}");
     }
 }

@@ -143,6 +143,26 @@ fn the_user_writes_presets_and_a_project_does_not() {
     assert_eq!(said(&agent), "\n");
     agent.host(".config/offshoot/presets/mine.toml", text);
     assert_eq!(said(&agent), "yes\n");
+    // One that cannot be used is told of to whoever runs its agent, and no check lets it pass.
+    for (wrong, problem) in [
+        ("home = 1", ": line 3: "),
+        ("home = [", ": line 3: "),
+        ("[hosts]\nneed = [\"https://a.b/c\"]", ": [hosts]: "),
+        ("[hosts]\nneed = [\"localhost:notaport\"]", ": [hosts]: "),
+        (
+            "[[inject]]\nvariable = \"A\"\nhost = \"a.b\"\nheader = \"A B:\"\nplaceholder = \"x\"",
+            ": [[inject]]: ",
+        ),
+    ] {
+        let text = format!("summary = \"Mine\"\nprograms = [\"my-agent\"]\n{wrong}\n");
+        agent.host(".config/offshoot/presets/mine.toml", &text);
+        let refused = agent.command(&["exec", "--", "my-agent", "true"]).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(said.contains(&format!("presets/mine.toml{problem}")), "{wrong}: {said}");
+        assert_eq!(refused.status.code(), Some(125));
+        let checked = agent.command(&["presets", "check", "mine"]).output().unwrap();
+        assert_eq!(checked.status.code(), Some(1), "{wrong}");
+    }
     agent.host(".config/offshoot/presets/mine.toml", "summary = \"Mine\"\nhome = 1\n");
     let refused = agent.command(&["exec", "--preset", "mine", "--", "true"]).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();

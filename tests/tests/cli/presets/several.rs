@@ -130,3 +130,40 @@ fn programs_hear_of_the_same_lines_in_notes() {
         .collect();
     assert_eq!(kinds, [["/both", "add-add"], ["/lines", "delete-modify"]]);
 }
+
+/// Three others are named and the rest is counted, after what names the workspace.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn of_many_others_three_are_named_at_the_very_end() {
+    let agent = Agent::new(None).with_lines();
+    let change = |workspace: &str| {
+        let text = format!("sed -i '5s/^/{workspace} /' lines");
+        agent.text(&["exec", "-w", workspace, "--", "sh", "-c", &text])
+    };
+    for workspace in ["one", "two", "three", "four", "five"] {
+        change(workspace);
+    }
+    let said = change("six");
+    let lines: Vec<&str> = said.lines().collect();
+    let last = &lines[lines.len() - 4..];
+    for (line, other) in last.iter().zip(["one", "two", "three"]) {
+        assert!(line.starts_with(&format!("{other} also changed lines line 5; ")), "{said}");
+    }
+    assert_eq!(last[3], "2 more workspaces changed the same; `offshoot status --all` lists them");
+    assert!(lines[..lines.len() - 4].iter().any(|line| line.contains("six")), "{said}");
+}
+
+/// Of a command that changed very much the first thousand files are compared.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn the_first_thousand_files_are_compared() {
+    let agent = Agent::new(None);
+    let run = |workspace: &str, text: &str| {
+        agent.text(&["exec", "-w", workspace, "--", "sh", "-c", text])
+    };
+    run("in", "mkdir many && echo in > many/0999");
+    run("out", "mkdir many && echo out > many/1000");
+    let said = run("all", "mkdir many && for n in $(seq -w 0 1000); do echo $n > many/$n; done");
+    assert!(said.contains("in also changed many/0999"), "{said}");
+    assert!(!said.contains("out also changed"), "{said}");
+}
