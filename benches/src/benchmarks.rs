@@ -1,6 +1,7 @@
 //! The benchmarks.
 
 mod age;
+mod agent;
 mod audit;
 mod commit;
 mod commits;
@@ -147,6 +148,21 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: mcp::NAME,
         about: "calls of an agent over MCP, beside a server that does nothing and bwrap",
         run: mcp::run,
+    },
+    Benchmark {
+        name: agent::turns::NAME,
+        about: "turns of the agent and pieces of answers, beside a bare HTTP client",
+        run: agent::turns::run,
+    },
+    Benchmark {
+        name: agent::sessions::NAME,
+        about: "take up a long session, beside reading a file; memory of those that rest",
+        run: agent::sessions::run,
+    },
+    Benchmark {
+        name: agent::tool::NAME,
+        about: "call a tool through the registry, beside calling its function",
+        run: agent::tool::run,
     },
     Benchmark {
         name: audit::NAME,

@@ -74,15 +74,15 @@ impl Options {
         options.chain(self.names.clone()).collect()
     }
 
-    /// A smoke run takes the benchmarks from the build of the tests, and `offshoot` as users build it.
+    /// They drive `offshoot` as users build it. A smoke run takes the benchmarks themselves from the build of the tests.
     fn command(&self) -> Result<Command, TaskError> {
-        if self.smoke {
-            let mut command = cargo::built(Program::Binary("offshoot-benches"))?;
-            command.envs([PRODUCT_OF_USERS]);
-            Ok(command)
+        let mut command = if self.smoke {
+            cargo::built(Program::Binary("offshoot-benches"))?
         } else {
-            Ok(cargo::command(["run", "--release", "-p", "offshoot-benches", "--"]))
-        }
+            cargo::command(["run", "--release", "-p", "offshoot-benches", "--"])
+        };
+        command.envs([PRODUCT_OF_USERS]);
+        Ok(command)
     }
 }
 

@@ -42,13 +42,15 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// The arguments that build it. Cargo chooses the features of shared packages by which packages are selected: with all of
-    /// them, nothing is compiled again that `cargo test --workspace` has compiled. `cargo run` can select only one.
-    fn build(self) -> [&'static str; 4] {
-        match self {
-            Self::Binary(name) => ["build", "--workspace", "--bin", name],
-            Self::Example(name) => ["build", "--workspace", "--example", name],
-        }
+    /// The arguments that build it. Cargo chooses the features of shared packages by which packages are selected, and adds
+    /// those that tests want if one is: with all packages and a test, nothing is compiled again that `cargo test --workspace`
+    /// has compiled. `cargo run` can select only one.
+    fn build(self) -> [&'static str; 6] {
+        let (kind, name) = match self {
+            Self::Binary(name) => ("--bin", name),
+            Self::Example(name) => ("--example", name),
+        };
+        ["build", "--workspace", "--test", "support", kind, name]
     }
 
     /// Where it is then, below the target folder.
@@ -126,9 +128,10 @@ mod tests {
     #[test]
     fn programs_are_built_with_all_packages() {
         let (binary, example) = (Program::Binary("b"), Program::Example("e"));
-        assert_eq!(binary.build(), ["build", "--workspace", "--bin", "b"]);
+        let built = ["build", "--workspace", "--test", "support", "--bin", "b"];
+        assert_eq!(binary.build(), built);
         assert_eq!(binary.path(), Path::new("debug/b"));
-        assert_eq!(example.build(), ["build", "--workspace", "--example", "e"]);
+        assert_eq!(example.build()[4..], ["--example", "e"]);
         assert_eq!(example.path(), Path::new("debug/examples/e"));
     }
 }
