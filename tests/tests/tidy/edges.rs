@@ -54,6 +54,21 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-scrub", ..NOTHING },
     // Messages between agents: bytes, and who carries them.
     Rule { name: "offshoot-mxp", ..NOTHING },
+    // How they get there, and who is there. Neither knows what an agent is made of.
+    Rule { name: "offshoot-transport", uses: &["offshoot-mxp"], ..NOTHING },
+    Rule { name: "offshoot-registry", uses: &["offshoot-mxp", "offshoot-transport"], ..NOTHING },
+    // Agents for others: tasks and cards, over HTTP. Who does the tasks is above.
+    Rule { name: "offshoot-a2a", ..NOTHING },
+    // The life of an agent and its work, durable: it knows no message, no model and no workspace.
+    Rule { name: "offshoot-kernel", ..NOTHING },
+    // What agents may do, say and send: pure.
+    Rule {
+        name: "offshoot-governance",
+        uses: &["offshoot-policy", "offshoot-vocabulary"],
+        may_use: &["offshoot-scrub"],
+        ..NOTHING
+    },
+    Rule { name: "offshoot-prompt", uses: &["offshoot-scrub"], ..NOTHING },
     // Turns of an agent: it knows no workspace and no vault; whoever joins them with it is above.
     Rule { name: "offshoot-agent", uses: &["offshoot-provider", "offshoot-scrub"], ..NOTHING },
     // Language models are asked without knowing what for.

@@ -1,0 +1,1 @@
+//! Agents for other programs by the A2A protocol: server and client.

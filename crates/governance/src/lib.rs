@@ -1,0 +1,1 @@
+//! What agents may do: requests with intent and sensitivity, rules, escalation, observers.

@@ -1,0 +1,1 @@
+//! Prompts as data: layered templates, typed variables, graphs, guardrails and a budget.
