@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 from agents import AGENTS
@@ -124,13 +125,18 @@ def figures(bench, times=10):
     agent, environment = bench.agent, bench.environment
     once = [bench.filled(word) for word in [*agent.always, *agent.once]] + ["Please do task:figure"]
     inside = [bench.program, "exec", "-q", "-w", "task", *map(bench.filled, agent.options), "--"]
+    # What the preset adds inside is given outside too: Claude Code, for one, prints its version by a shorter way without.
+    trusted = tomllib.loads((HERE / f"{agent.name}.toml").read_text())["args"].get("trusted", []) if "--trust-agent" in agent.options else []
+    trusted = [word.replace("{project}", str(bench.project)) for word in trusted]
+    # As root, Claude Code takes that only where it is told that it stands in a sandbox.
+    environment = {**environment, "IS_SANDBOX": "1"}
     for what, words in [("starts (`--version`)", ["--version"]), ("does a task of one turn", once)]:
         took = {"outside": [], "inside": []}
         for number in range(times + 1):
-            for way, before in [("outside", []), ("inside", inside)]:
+            for way, command in [("outside", [agent.name, *trusted]), ("inside", [*inside, agent.name])]:
                 begin = time.monotonic()
                 done = subprocess.run(
-                    [*before, agent.name, *words], cwd=bench.project, env=environment, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL
+                    [*command, *words], cwd=bench.project, env=environment, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL
                 )
                 # The first of each makes caches and the vault.
                 if number:
