@@ -10,9 +10,10 @@ use super::KeyChange;
 use super::key::PublicKey;
 use super::log::pruned;
 use super::records::{self, Records};
+use crate::approval::Approval;
 use crate::error::{Result, VaultError};
 use crate::operation::ARRIVE;
-use crate::refs::{BINDING, CHECKPOINT, HEAD, WORKSPACE, snapshots_of};
+use crate::refs::{APPROVAL, BINDING, CHECKPOINT, HEAD, WORKSPACE, snapshots_of};
 use crate::session::{SESSION, verify as session};
 use crate::vault::Vault;
 
@@ -207,6 +208,9 @@ fn differences(reader: &Reader<'_>, vault: &Id) -> Result<Vec<String>> {
     for (id, root) in log.roots.iter().filter(|(id, _)| !seen.contains(id)) {
         found.extend(altered(reader, id, root)?);
     }
+    for (id, root) in signed_roots(reader)?.iter().filter(|(id, _)| !log.roots.contains_key(id)) {
+        found.extend(altered(reader, id, root)?);
+    }
     found.extend(moved(reader, &log)?);
     found.extend(session_differences(reader, &log, vault)?);
     for (name, id) in records::present(reader)? {
@@ -260,6 +264,14 @@ fn session_differences(reader: &Reader<'_>, log: &Log, vault: &Id) -> Result<Vec
         }
     }
     Ok(found)
+}
+
+/// The states of files that approvals name: what was tried is of no history before somebody approves of it, and in no other event. Whether the
+/// approvals are what the log says is told apart.
+fn signed_roots(reader: &Reader<'_>) -> Result<BTreeMap<Id, String>> {
+    let rows = reader.refs(APPROVAL)?;
+    let approvals = rows.iter().filter_map(|(key, row)| Approval::from_row(key, row).ok());
+    Ok(approvals.flat_map(|approval| approval.roots).collect())
 }
 
 /// Operations that are not in the order in which ids are given: undo would take another one for the newest.

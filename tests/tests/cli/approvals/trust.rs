@@ -79,8 +79,9 @@ fn what_somebody_forged_is_refused() {
         let genuine = stored(&place, id);
         assert_ne!(genuine, forged);
         write(&place, id, &forged);
-        let refused = place.run(["approvals", "approve", "--json", id]);
-        assert_eq!(refused.status.code(), Some(4), "{}", String::from_utf8_lossy(&refused.stdout));
+        let refused = place.json_error(&["approvals", "approve", id], 4);
+        let told = refused["message"].as_str().unwrap();
+        assert!(told.contains("was not written by this vault"), "{refused}");
         assert!(cat(&place, "fix", "/a").is_some());
         write(&place, id, &genuine);
     }
@@ -219,10 +220,16 @@ fn other_files_under_the_same_snapshot_are_refused() {
     let worse = asked(&place, &["-w", "fix"], &["rm", "-r", "a", "b", "c", "sub"]);
     place.ok(["approvals", "deny", &worse]);
     let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    assert_eq!(place.json(&["audit", "verify"])["differences"], Value::Null);
     let meant = "reason = 'trial' AND message = 'rm a'";
     swap(&place, meant, "reason = 'trial' AND message LIKE 'rm -r%'");
     let refused = place.json_error(&["approvals", "approve", &id], 5);
     assert!(refused["message"].as_str().unwrap().contains("other files"), "{refused}");
+    // What the hint names finds it.
+    assert!(refused["hint"].as_str().unwrap().contains("offshoot audit verify"), "{refused}");
+    let found = answered(&place.run(["audit", "verify", "--json"]), 5)["result"].clone();
+    let told = found["differences"].to_string();
+    assert!(told.contains("has other files than the log says"), "{found}");
     assert!(cat(&place, "fix", "/a").is_some() && cat(&place, "fix", "/b").is_some());
 }
 
