@@ -24,7 +24,7 @@ Examples:
   offshoot acp claude                             the same for Claude Code, by its adapter
   offshoot acp -- gemini --acp --model NAME       with arguments of your own
   offshoot acp --net allow=example.com -- my-agent
-  offshoot acp -w fix opencode                    use workspace fix, which is forked if there is none
+  offshoot acp -w fix opencode                    use workspace fix, forked if there is none
 
 An editor that speaks the Agent Client Protocol starts this as its agent and talks to it over
 standard input and output. Each session gets a workspace and a process of the agent in it, confined

@@ -174,8 +174,11 @@ impl Log {
 fn differences(reader: &Reader<'_>, vault: &Id) -> Result<Vec<String>> {
     let log = Log::read(reader)?;
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-    let sessions = |(name, _): &(&String, &Option<String>)| records::session_of(name).is_none();
-    for (name, said) in log.recorded.iter().filter(sessions) {
+    for (name, said) in &log.recorded {
+        // These two are compared in other ways.
+        if records::session_of(name).is_some() || records::snapshot_of(name).is_some() {
+            continue;
+        }
         found.extend(records::difference(reader, name, said.as_deref())?);
     }
     for (key, said) in &log.refs {
@@ -210,6 +213,11 @@ fn differences(reader: &Reader<'_>, vault: &Id) -> Result<Vec<String>> {
     }
     for (id, root) in signed_roots(reader)?.iter().filter(|(id, _)| !log.roots.contains_key(id)) {
         found.extend(altered(reader, id, root)?);
+    }
+    for (name, said) in &log.recorded {
+        if let Some((id, said)) = records::snapshot_of(name).zip(said.as_deref()) {
+            found.extend(rewritten(reader, &log, &id, said)?);
+        }
     }
     found.extend(moved(reader, &log)?);
     found.extend(session_differences(reader, &log, vault)?);
@@ -291,6 +299,21 @@ fn altered(reader: &Reader<'_>, id: &Id, root: &str) -> Result<Option<String>> {
     };
     let is_another = now.is_some_and(|now| now != *root);
     Ok(is_another.then(|| format!("snapshot {id} has other files than the log says")))
+}
+
+/// A snapshot of which something else than its files is not what the log says. Collecting garbage takes it as a whole.
+fn rewritten(reader: &Reader<'_>, log: &Log, id: &Id, said: &str) -> Result<Option<String>> {
+    if let Some(root) = log.roots.get(id)
+        && altered(reader, id, root)?.is_some()
+    {
+        return Ok(None);
+    }
+    let now = match reader.snapshot(id) {
+        Err(damage @ StoreError::Damaged { .. }) => return Ok(Some(damage.to_string())),
+        now => now?.map(|row| records::of(&row)),
+    };
+    let is_another = now.is_some_and(|now| now != said);
+    Ok(is_another.then(|| format!("snapshot {id} is not what the log says")))
 }
 
 /// A snapshot that a ref names and that is not there. Collecting garbage takes the files of snapshots, and none of these.
