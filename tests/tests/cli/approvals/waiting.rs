@@ -127,6 +127,30 @@ fn waiting_ends_in_time() {
     assert_eq!(last["result"]["state"], "completed");
 }
 
+/// Ctrl-C ends the waiting, as a time that is over does.
+#[test]
+fn who_interrupts_leaves_it_waiting() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let interrupted = |options: &[&str], command: &[&str], code: i32| {
+        let wait = [&["exec", "--json", "--wait-approval", "-w", "fix"], options, command].concat();
+        let (child, id) = waiting(&place, &wait);
+        let process = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+        let ended = answered(&child.wait_with_output().unwrap(), code);
+        (id, ended["result"]["state"].clone())
+    };
+    let (id, state) = interrupted(&["--"], &["rm", "a"], 123);
+    assert_eq!(
+        (state, &approval(&place, &id)["state"]),
+        ("pending_approval".into(), &"pending".into())
+    );
+    place.ok(["approvals", "approve", &id]);
+    // What cannot wait without whoever asked ends with them.
+    let (id, state) = interrupted(&["-i", "--sandbox", "none", "--"], &["cat"], 122);
+    assert_eq!((state, &approval(&place, &id)["state"]), ("denied".into(), &"expired".into()));
+}
+
 #[test]
 fn nobody_decides_in_time() {
     let place = project();
