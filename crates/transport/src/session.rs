@@ -277,6 +277,11 @@ impl PeerSession {
         self.streams.close(id, reason.as_ref(), &mut self.out);
     }
 
+    /// Nobody holds a stream any more. If it was finished, what was written is still sent.
+    pub fn abandon_stream(&mut self, id: u64) {
+        self.streams.abandon(id, &mut self.out);
+    }
+
     /// The handler of a request is done.
     pub fn answer(&mut self, id: u64, result: Result<PeerBody, FailureBody>) {
         let most = self.connection.as_ref().map_or(0, |it| it.peer.message);
@@ -546,7 +551,7 @@ impl PeerSession {
         }
         let most = connection.peer.message;
         if !connection.ending
-            && let Some(chunk) = self.streams.take_chunk(most, &mut self.actions)
+            && let Some(chunk) = self.streams.take_chunk(most, &mut self.out, &mut self.actions)
         {
             return Some(chunk);
         }

@@ -8,7 +8,7 @@ use offshoot_mxp::{FailureBody, MessageFlags, MessageKind, OVERHEAD};
 use super::action::SessionAction;
 use super::outgoing::{Origin, Outgoing};
 use crate::control::{CreditBody, document};
-use crate::error::PeerStreamError;
+use crate::error::{PeerStreamError, failure};
 use crate::message::PeerMessage;
 
 /// The longest chunk that is sent.
@@ -43,6 +43,8 @@ struct OpenStream {
     sent_all: bool,
     /// A writer waits.
     blocked: bool,
+    /// Nobody reads any more; what was written is still sent.
+    abandoned: bool,
 }
 
 /// All of them.
@@ -76,6 +78,7 @@ impl Streams {
             finishing: false,
             sent_all: false,
             blocked: false,
+            abandoned: false,
         };
         self.open.insert(id, stream);
     }
@@ -108,6 +111,11 @@ impl Streams {
         let last = message.flags.has(MessageFlags::FINAL);
         stream.received_all = last;
         let id = message.id;
+        if stream.abandoned {
+            self.read(id, message.payload.len());
+            self.retire(id);
+            return Ok(());
+        }
         actions.push_back(SessionAction::StreamData { id, bytes: message.payload, last });
         self.retire(id);
         Ok(())
@@ -163,6 +171,18 @@ impl Streams {
         }
     }
 
+    /// Nobody holds it any more. What was written and finished is still sent.
+    pub(crate) fn abandon(&mut self, id: u64, out: &mut Outgoing) {
+        match self.open.get_mut(&id) {
+            Some(stream) if stream.finishing && !stream.sent_all => stream.abandoned = true,
+            Some(_) => {
+                let reason = failure("cancelled", "nobody reads the stream any more");
+                self.close(id, Some(&reason), out);
+            }
+            None => {}
+        }
+    }
+
     /// The other side ended it; whether it was open.
     pub(crate) fn closed(
         &mut self,
@@ -204,6 +224,7 @@ impl Streams {
     pub(crate) fn take_chunk(
         &mut self,
         most: usize,
+        out: &mut Outgoing,
         actions: &mut VecDeque<SessionAction>,
     ) -> Option<PeerMessage> {
         let is_ready = |stream: &OpenStream| {
@@ -239,7 +260,11 @@ impl Streams {
             stream.blocked = false;
             actions.push_back(SessionAction::StreamWritable { id });
         }
+        let is_left = stream.abandoned && stream.sent_all && !stream.received_all;
         self.retire(id);
+        if is_left {
+            self.close(id, None, out);
+        }
         Some(message)
     }
 
