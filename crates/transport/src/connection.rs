@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
 use crate::command::{Command, Notice};
-use crate::error::{Handled, PeerCallError, PeerSendError, PeerStreamError};
+use crate::error::{CallHandled, PeerCallError, PeerSendError, PeerStreamError};
 use crate::message::{PeerBody, PeerMessage};
 use crate::name::PeerName;
 use crate::session::PeerTicket;
@@ -118,7 +118,7 @@ impl PeerConnection {
             None => sending.await,
             Some(deadline) => match timeout_at(deadline, sending).await {
                 Ok(sent) => sent,
-                Err(_late) => return Err(PeerCallError::Deadline { handled: Handled::No }),
+                Err(_late) => return Err(PeerCallError::Deadline { handled: CallHandled::No }),
             },
         };
         if sent.is_err() {
@@ -127,7 +127,7 @@ impl PeerConnection {
         let mut guard = CancelGuard { connection: self, ticket: Some(ticket) };
         let result = result.await;
         guard.ticket = None;
-        result.unwrap_or(Err(PeerCallError::Disconnected { handled: Handled::Maybe }))
+        result.unwrap_or(Err(PeerCallError::Disconnected { handled: CallHandled::Maybe }))
     }
 
     /// Sends an event. Acknowledged, it waits until the other side's handler is done with it, over as many connections as it takes; else only

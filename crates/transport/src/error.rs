@@ -98,7 +98,7 @@ impl PeerConnectError {
 
 /// Whether the other side handled a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handled {
+pub enum CallHandled {
     /// It did not, and will not.
     No,
     /// Nobody knows.
@@ -118,13 +118,13 @@ pub enum PeerCallError {
     #[error("no response within the deadline")]
     Deadline {
         /// Whether the other side handled it.
-        handled: Handled,
+        handled: CallHandled,
     },
     /// The connection was lost.
     #[error("the connection was lost before the response came")]
     Disconnected {
         /// Whether the other side handled it.
-        handled: Handled,
+        handled: CallHandled,
     },
     /// The payload is longer than the other side accepts.
     #[error("a payload of {found} bytes is longer than the {most} that the other side accepts")]
@@ -147,15 +147,15 @@ pub enum PeerCallError {
 
 impl PeerCallError {
     /// Whether the other side handled the request.
-    pub fn handled(&self) -> Handled {
+    pub fn handled(&self) -> CallHandled {
         match self {
             Self::Refused(failure) => match failure.code.as_str() {
-                "busy" | "draining" => Handled::No,
-                "deadline" | "cancelled" | "internal" => Handled::Maybe,
-                _ => Handled::Yes,
+                "busy" | "draining" => CallHandled::No,
+                "deadline" | "cancelled" | "internal" => CallHandled::Maybe,
+                _ => CallHandled::Yes,
             },
             Self::Deadline { handled } | Self::Disconnected { handled } => *handled,
-            Self::TooLong { .. } | Self::TooMany(_) | Self::Kind | Self::Closed => Handled::No,
+            Self::TooLong { .. } | Self::TooMany(_) | Self::Kind | Self::Closed => CallHandled::No,
         }
     }
 }

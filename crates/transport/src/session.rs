@@ -22,7 +22,7 @@ use self::requests::Requests;
 use self::streams::Streams;
 use crate::control::{self, ControlBody, CreditBody, document, failure_of};
 use crate::error::{
-    ConnectionEnd, Handled, PeerCallError, PeerSendError, PeerStreamError, failure,
+    ConnectionEnd, CallHandled, PeerCallError, PeerSendError, PeerStreamError, failure,
 };
 use crate::limits::{LEAST_WINDOW, OfferedLimits, PeerLimits};
 use crate::message::{PeerBody, PeerMessage};
@@ -201,7 +201,7 @@ impl PeerSession {
     }
 
     /// Ends a call that nobody waits for any more.
-    pub fn cancel(&mut self, ticket: PeerTicket) -> Handled {
+    pub fn cancel(&mut self, ticket: PeerTicket) -> CallHandled {
         let handled = self.calls.cancel(ticket, &mut self.out);
         self.pump();
         handled

@@ -8,7 +8,7 @@ use offshoot_mxp::{FailureBody, MessageKind};
 use super::action::{PeerTicket, SessionAction};
 use super::outgoing::{Numbers, Origin, Outgoing};
 use crate::control::document;
-use crate::error::{Handled, PeerCallError, failure};
+use crate::error::{CallHandled, PeerCallError, failure};
 use crate::limits::OfferedLimits;
 use crate::message::{PeerBody, PeerMessage};
 
@@ -121,14 +121,14 @@ impl OwnCalls {
     }
 
     /// Ends a call that nobody waits for any more.
-    pub(crate) fn cancel(&mut self, ticket: PeerTicket, out: &mut Outgoing) -> Handled {
+    pub(crate) fn cancel(&mut self, ticket: PeerTicket, out: &mut Outgoing) -> CallHandled {
         let handled = match self.calls.get(&ticket).map(|own| own.place) {
-            None | Some(Place::Waiting) => Handled::No,
-            Some(Place::Queued(_)) if out.remove_call(ticket) => Handled::No,
+            None | Some(Place::Waiting) => CallHandled::No,
+            Some(Place::Queued(_)) if out.remove_call(ticket) => CallHandled::No,
             Some(Place::Queued(id) | Place::Written(id)) => {
                 let reason = failure("cancelled", "nobody waits for the response");
                 out.push(document(MessageKind::StreamClose, id, &reason), Origin::Own);
-                Handled::Maybe
+                CallHandled::Maybe
             }
         };
         self.remove(ticket);
@@ -155,7 +155,7 @@ impl OwnCalls {
             let Some(own) = self.calls.get_mut(&ticket) else { continue };
             let written = matches!(own.place, Place::Written(_));
             if written && (!own.call.idempotent || own.attempts >= ATTEMPTS) {
-                let result = Err(PeerCallError::Disconnected { handled: Handled::Maybe });
+                let result = Err(PeerCallError::Disconnected { handled: CallHandled::Maybe });
                 self.finish(ticket, result, actions);
                 continue;
             }
@@ -169,8 +169,8 @@ impl OwnCalls {
     pub(crate) fn close(&mut self, actions: &mut VecDeque<SessionAction>) {
         for (ticket, own) in std::mem::take(&mut self.calls) {
             let handled = match own.place {
-                Place::Waiting | Place::Queued(_) if own.attempts <= 1 => Handled::No,
-                Place::Waiting | Place::Queued(_) | Place::Written(_) => Handled::Maybe,
+                Place::Waiting | Place::Queued(_) if own.attempts <= 1 => CallHandled::No,
+                Place::Waiting | Place::Queued(_) | Place::Written(_) => CallHandled::Maybe,
             };
             let result = Err(PeerCallError::Disconnected { handled });
             actions.push_back(SessionAction::CallDone { ticket, result });
