@@ -89,7 +89,8 @@ impl RegistryLog {
         file.sync_all().map_err(failed("write", &path))?;
         sync_folder(folder)?;
         let folder = folder.to_owned();
-        let (file, live) = (Arc::new(file), length);
+        // What lives is not known yet; a long log is written anew with the next change.
+        let (file, live) = (Arc::new(file), 0);
         Ok(Self { folder, file, _lock: lock, length, live, next, broken: false, cut })
     }
 
