@@ -178,6 +178,15 @@ impl Turn<'_> {
         if matches!(input, KernelInput::Open(_)) == self.machine.flight.opened {
             return Err(KernelRefusal::Order);
         }
+        let over = self.machine.flight.over;
+        match input {
+            KernelInput::Open(_)
+            | KernelInput::Life(_)
+            | KernelInput::Send(_)
+            | KernelInput::DropLetter(_) => {}
+            _ if over => return Err(KernelRefusal::NotAccepting(self.state().life)),
+            _ => {}
+        }
         match input {
             KernelInput::Open(settings) => self.open(*settings),
             KernelInput::Life(step) => self.step(step),
