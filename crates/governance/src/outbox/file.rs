@@ -112,6 +112,12 @@ impl OpenFile {
             }
             at += length;
         }
+        let begin = Line::Begin { version: VERSION, next: 1 }.to_bytes()?;
+        let was_begun = begin.starts_with(&bytes) || bytes.iter().all(|byte| *byte == 0);
+        if self.end == 0 && !was_begun {
+            // Whatever it is, a crash did not leave it.
+            return Err(damaged(0, "the file is no outbox".to_owned()));
+        }
         self.is_dirty = at > self.end;
         Ok(())
     }
