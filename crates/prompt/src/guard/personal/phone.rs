@@ -1,0 +1,84 @@
+//! Phone numbers.
+
+use super::{PersonalKind, PersonalSpan, at, before, is_word};
+
+/// How many digits a number with its country has.
+const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
+/// How many digits a number with its area has.
+const NATIONAL: std::ops::RangeInclusive<usize> = 9..=11;
+
+pub(super) fn find(text: &str) -> impl Iterator<Item = PersonalSpan> {
+    let mut found: Vec<PersonalSpan> = Vec::new();
+    for (start, c) in text.char_indices() {
+        let begins = c == '+' || c == '(' || c.is_ascii_digit();
+        let is_behind = found.last().is_none_or(|last| start >= last.end);
+        let is_free = before(text, start).is_none_or(|c| !is_word(c) && !"+.,-/:=#".contains(c))
+            || (c == '+' && before(text, start).is_some_and(|c| ":=(".contains(c)))
+            || (before(text, start) == Some(':') && text[..start].to_ascii_lowercase().ends_with("tel:"));
+        if begins && is_behind && is_free && let Some(end) = end(text, start) {
+            found.push(PersonalSpan { kind: PersonalKind::PhoneNumber, start, end });
+        }
+    }
+    found.into_iter()
+}
+
+/// The groups of digits from a place on, and where the last one ends.
+fn groups(text: &str, start: usize) -> (Vec<String>, usize) {
+    let mut groups: Vec<String> = vec![String::new()];
+    let (mut end, mut signs) = (start, 0);
+    for (offset, c) in text[start..].char_indices() {
+        let here = start + offset;
+        match c {
+            '0'..='9' => {
+                if signs > 0 && groups.last().is_some_and(|group| !group.is_empty()) {
+                    groups.push(String::new());
+                }
+                if let Some(group) = groups.last_mut() {
+                    group.push(c);
+                }
+                (signs, end) = (0, here + 1);
+            }
+            '+' if offset == 0 => {}
+            ' ' | '-' | '.' | '/' | '(' | ')' if signs < 2 => signs += 1,
+            _ => break,
+        }
+    }
+    groups.retain(|group| !group.is_empty());
+    (groups, end)
+}
+
+fn end(text: &str, start: usize) -> Option<usize> {
+    let (groups, end) = groups(text, start);
+    let digits: String = groups.concat();
+    let lengths: Vec<usize> = groups.iter().map(String::len).collect();
+    let is_ended = at(text, end).is_none_or(|c| !is_word(c));
+    let written = &text[start..end];
+    let has_one_group = groups.len() == 1;
+    let is_number = if written.starts_with('+') {
+        INTERNATIONAL.contains(&digits.len()) && !digits.starts_with('0')
+    } else if digits.starts_with("00") {
+        // `00` and the country, such as `0044 20 …`; not a number that was filled up with zeros.
+        !has_one_group
+            && INTERNATIONAL.contains(&(digits.len() - 2))
+            && !digits.starts_with("000")
+            && !written.contains('.')
+    } else if written.starts_with('(') {
+        NATIONAL.contains(&digits.len())
+            && (2..=5).contains(&lengths[0])
+            && written[1..].chars().position(|c| c == ')') == Some(lengths[0])
+    } else {
+        // 555-010-1234, and 1-555-010-1234.
+        matches!(lengths.as_slice(), [3, 3, 4] | [1, 3, 3, 4])
+            && !digits.starts_with('0')
+            && !written.contains('/')
+            && has_one_sign(written)
+    };
+    (is_number && is_ended).then_some(end)
+}
+
+/// The same sign stands between all groups.
+fn has_one_sign(written: &str) -> bool {
+    let mut signs = written.chars().filter(|c| !c.is_ascii_digit());
+    let first = signs.next();
+    signs.all(|sign| Some(sign) == first)
+}
