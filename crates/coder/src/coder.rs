@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::{
     Agent, AgentCallKey, AgentError, AgentHandle, AgentParts, Clock, ConversationId, Delegation,
-    DelegationParts, Grant, PendingQuestion, PromptLayer, Rested, State, SystemClock, Tools,
+    DelegationParts, Grant, HistoryEntry, PendingQuestion, PromptLayer, Rested, State, SystemClock, Tools,
     TurnLimits, UserDecision, WithSkills, fork,
 };
 use offshoot_engine::file::PathContext;
@@ -19,6 +19,9 @@ use crate::log::SessionLog;
 use crate::options::CoderOptions;
 use crate::prompt;
 use crate::tools::WorkspaceTools;
+
+/// The tool that runs commands.
+const RUN: &str = "run_command";
 
 /// A coding agent in a workspace. Its conversation is a session of the vault: drop it at any time, and [resume](Coder::resume) later.
 pub struct Coder {
@@ -65,9 +68,11 @@ impl Coder {
         away(move || {
             let held = of.resume(&format!("process {} (offshoot agent)", std::process::id()))?;
             let host = Arc::new(host(&own, of.clone(), &options)?);
-            let (layers, skills, notes) = prompt::layers(&own, &directory(&own, &options)?);
-            let capabilities = options.capabilities.clone();
-            let tools = WorkspaceTools::new(Arc::clone(&options.registry), host, capabilities);
+            let (mut layers, skills, notes) = prompt::layers(&own, &directory(&own, &options)?);
+            if !options.role.is_empty() {
+                layers.push(PromptLayer::Task { text: options.role.clone() });
+            }
+            let tools = WorkspaceTools::of(host, &options);
             let forks = Arc::new(SubWorkspaces::new(own, options.clone()));
             let delegation = DelegationParts {
                 provider: Arc::clone(&options.provider),
@@ -110,6 +115,15 @@ impl Coder {
     /// What the conversation came to.
     pub fn state(&self) -> &State {
         self.agent.state()
+    }
+
+    /// How many commands the agent ran or tried to run.
+    pub fn commands(&self) -> u64 {
+        let settled = self.agent.state().entries().iter().filter_map(|entry| match entry {
+            HistoryEntry::Results(calls) => Some(calls),
+            _ => None,
+        });
+        settled.flatten().filter(|settled| settled.call.name == RUN).count() as u64
     }
 
     /// Reaches the agent while it works, to steer or cancel it.

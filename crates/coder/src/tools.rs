@@ -17,6 +17,8 @@ use offshoot_tool::{CallContext, CallOutcome, Capabilities, Effects, ToolHost, T
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::options::CoderOptions;
+
 /// Tools whose calls the vault records: what became of them is known after a crash.
 const RECORDED: [&str; 3] = ["run_command", "write_file", "edit_file"];
 /// How often a call of another process is looked at.
@@ -30,6 +32,8 @@ struct Inner {
     registry: Arc<ToolRegistry>,
     host: Arc<ToolHost>,
     capabilities: Capabilities,
+    /// Whether who allows a call is a person, who may approve.
+    has_person: bool,
     running: Mutex<BTreeMap<AgentCallKey, CancellationToken>>,
 }
 
@@ -40,7 +44,23 @@ impl WorkspaceTools {
         host: Arc<ToolHost>,
         capabilities: Capabilities,
     ) -> Self {
-        Self(Arc::new(Inner { registry, host, capabilities, running: Mutex::default() }))
+        Self::with(registry, host, capabilities, true)
+    }
+
+    /// Those that an agent is started with.
+    pub(crate) fn of(host: Arc<ToolHost>, options: &CoderOptions) -> Self {
+        let (registry, capabilities) = (Arc::clone(&options.registry), options.capabilities.clone());
+        Self::with(registry, host, capabilities, options.has_person)
+    }
+
+    fn with(
+        registry: Arc<ToolRegistry>,
+        host: Arc<ToolHost>,
+        capabilities: Capabilities,
+        has_person: bool,
+    ) -> Self {
+        let running = Mutex::default();
+        Self(Arc::new(Inner { registry, host, capabilities, has_person, running }))
     }
 }
 
@@ -64,7 +84,7 @@ impl Inner {
 
     /// Makes a call. A person who allowed it has decided about its approval, too.
     async fn make(&self, call: &PlannedCall) -> CallReply {
-        let mut may_approve = call.approved;
+        let mut may_approve = call.approved && self.has_person;
         loop {
             let token = CancellationToken::new();
             self.running().insert(call.key.clone(), token.clone());

@@ -32,6 +32,13 @@ impl PeerToken {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, bytes)))
     }
 
+    /// The token of a name that whoever has this one gives to it.
+    #[must_use]
+    pub fn derive(&self, name: &PeerName) -> Self {
+        let bytes = [b"offshoot-peer/1 derived ", name.as_str().as_bytes()].concat();
+        Self(hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.0, &bytes).as_ref()))
+    }
+
     /// Proves that this side has it, in this one handshake.
     pub(crate) fn prove(&self, transcript: &Transcript<'_>) -> [u8; 32] {
         let mut proof = [0; 32];
@@ -77,24 +84,34 @@ impl Transcript<'_> {
 
 /// Which token belongs to whom.
 #[derive(Clone, Debug, Default)]
-pub struct TokenTable(BTreeMap<PeerName, PeerToken>);
+pub struct TokenTable {
+    rows: BTreeMap<PeerName, PeerToken>,
+    secret: Option<PeerToken>,
+}
 
 impl TokenTable {
     /// Adds a row; a name has one token.
     pub fn insert(&mut self, name: PeerName, token: PeerToken) {
-        self.0.insert(name, token);
+        self.rows.insert(name, token);
+    }
+
+    /// Gives every name without a row the token that a secret [derives](PeerToken::derive) for it: for agents of one user, who trust one another.
+    #[must_use]
+    pub fn with_secret(self, secret: PeerToken) -> Self {
+        Self { secret: Some(secret), ..self }
     }
 
     /// Whether nobody has a token.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.rows.is_empty() && self.secret.is_none()
     }
 
     /// Whether a proof is that of a name. An unknown name takes as long as a known one.
-    pub(crate) fn verify(&self, transcript: &Transcript<'_>, proof: &[u8]) -> Option<&PeerToken> {
+    pub(crate) fn verify(&self, transcript: &Transcript<'_>, proof: &[u8]) -> Option<PeerToken> {
         let nobody = PeerToken(hmac::Key::new(hmac::HMAC_SHA256, &[0; 32]));
-        let token = self.0.get(transcript.name);
-        let is_right = token.unwrap_or(&nobody).verify(transcript, proof);
+        let derived = self.secret.as_ref().map(|secret| secret.derive(transcript.name));
+        let token = self.rows.get(transcript.name).cloned().or(derived);
+        let is_right = token.as_ref().unwrap_or(&nobody).verify(transcript, proof);
         token.filter(|_| is_right)
     }
 }
