@@ -326,6 +326,7 @@ async fn shake(
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], PeerConnectError> {
     let mut bytes = [0; N];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_error| PeerConnectError::Protocol("there are no random numbers".to_owned()))?;
+    filled
+        .map_err(|_error| PeerConnectError::Protocol("there are no random numbers".to_owned()))?;
     Ok(bytes)
 }
