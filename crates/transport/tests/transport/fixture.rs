@@ -216,10 +216,6 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    pub(crate) async fn start(to: u16) -> Self {
-        Self::start_slow(to, 0).await
-    }
-
     /// Each connection is cut after so many bytes of the client, if that is not zero.
     pub(crate) async fn start_slow(to: u16, bytes: u64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
