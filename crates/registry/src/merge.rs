@@ -71,9 +71,9 @@ impl RegistryDiscovery {
                 cards.get(*id).map_or(!is_whole, |card| *card == agent.card)
             };
             if !answered.iter().all(agrees) {
-                let say = answered.iter().map(|(registry, cards, _)| {
-                    (registry.clone(), cards.get(*id).cloned())
-                });
+                let say = answered
+                    .iter()
+                    .map(|(registry, cards, _)| (registry.clone(), cards.get(*id).cloned()));
                 let (agent_id, cards) = ((*id).to_owned(), say.collect());
                 discovery.disagreements.push(RegistryDisagreement { agent_id, cards });
             }
@@ -130,8 +130,7 @@ mod tests {
             found(&[("b", "z"), ("c", "y")], 2),
         ]);
         assert_eq!(merged.silent[0].registry, "two");
-        let told: Vec<&str> =
-            merged.disagreements.iter().map(|it| it.agent_id.as_str()).collect();
+        let told: Vec<&str> = merged.disagreements.iter().map(|it| it.agent_id.as_str()).collect();
         assert_eq!(told, ["a", "b", "c"]);
         assert_eq!(merged.agents[1].card.address, "y");
         assert_eq!(merged.disagreements[0].cards[1], ("three".to_owned(), None));

@@ -214,10 +214,9 @@ impl ClientTask {
                         driver.flush(&mut pipe);
                     }
                     driver.detach();
-                    let is_over = matches!(end, ConnectionEnd::Closed) || driver.is_draining();
                     self.note(end.to_string());
                     drop(tokio::spawn(pipe.finish()));
-                    if is_over && (self.stop.is_cancelled() || driver.session.is_idle()) {
+                    if self.stop.is_cancelled() {
                         break;
                     }
                     backoff.lasted(began.elapsed());
@@ -235,7 +234,7 @@ impl ClientTask {
                     if is_final { longest } else { wait }
                 }
             };
-            if driver.is_draining() && driver.session.is_idle() {
+            if driver.is_done() {
                 break;
             }
             if self.unless_stopped(&mut driver, sleep(wait)).await.is_none() {
@@ -326,6 +325,7 @@ async fn shake(
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], PeerConnectError> {
     let mut bytes = [0; N];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_error| PeerConnectError::Protocol("there are no random numbers".to_owned()))?;
+    filled
+        .map_err(|_error| PeerConnectError::Protocol("there are no random numbers".to_owned()))?;
     Ok(bytes)
 }

@@ -73,9 +73,7 @@ impl Connector {
                 Ok(Channel { bytes: Box::new(stream), proof })
             }
             #[cfg(feature = "quic")]
-            (PeerWay::Quic, Some(tls)) => {
-                crate::quic::connect(self, place, tls.clone()).await
-            }
+            (PeerWay::Quic, Some(tls)) => crate::quic::connect(self, place, tls.clone()).await,
             #[cfg(not(feature = "quic"))]
             (PeerWay::Quic, _) => Err(IdentityError::NoQuic.into()),
             (_, None) => Err(IdentityError::Missing("TLS needs trust in the server").into()),

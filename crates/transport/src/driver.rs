@@ -28,6 +28,9 @@ const BATCH: usize = 128 << 10;
 /// So many commands are taken at once.
 const COMMANDS: usize = 64;
 
+/// So long the last messages of a connection may take.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// Without anything to wait for, look again after this time.
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -67,8 +70,12 @@ pub(crate) struct Driver {
     streams: HashMap<u64, StreamPort>,
     served: usize,
     most_served: usize,
-    closing: Option<ConnectionEnd>,
+    /// Why the connection ends, and how long the last words may take.
+    closing: Option<(ConnectionEnd, Instant)>,
+    draining: bool,
     drain_until: Option<Instant>,
+    /// The time to drain is over.
+    is_over: bool,
 }
 
 impl Driver {
@@ -96,7 +103,9 @@ impl Driver {
             served: 0,
             most_served,
             closing: None,
+            draining: false,
             drain_until: None,
+            is_over: false,
         }
     }
 
@@ -110,9 +119,9 @@ impl Driver {
         &self.handle
     }
 
-    /// Whether no more is accepted.
-    pub(crate) fn is_draining(&self) -> bool {
-        self.drain_until.is_some()
+    /// Whether the session is to end: it was drained, and nothing is left or its time is over.
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_over || (self.draining && self.session.is_idle())
     }
 
     /// A handshake is over.
@@ -161,10 +170,13 @@ impl Driver {
             {
                 return Turn::Ended(error.into());
             }
-            if let (Some(pipe), Some(reason)) = (&pipe, &self.closing)
-                && (pipe.writer.len() == 0 || matches!(reason, ConnectionEnd::Remote { .. }))
+            if let (Some(pipe), Some((reason, until))) = (&pipe, &self.closing)
+                && (pipe.writer.len() == 0 || *until <= Instant::now())
             {
                 return Turn::Ended(reason.clone());
+            }
+            if pipe.is_none() && self.is_done() {
+                return Turn::Ended(ConnectionEnd::Drained);
             }
             self.arm(sleep.as_mut(), &mut armed);
             let may_read = self.session.wants_messages() && self.closing.is_none();
@@ -181,6 +193,10 @@ impl Driver {
                     armed = Instant::now();
                     self.session.tick(self.now());
                     if self.drain_until.is_some_and(|until| until <= armed) {
+                        (self.drain_until, self.is_over) = (None, true);
+                        if pipe.is_none() {
+                            return Turn::Ended(ConnectionEnd::Closed);
+                        }
                         self.session.end(ConnectionEnd::Closed);
                     }
                 }
@@ -205,9 +221,6 @@ impl Driver {
                 Ok(command) => self.command(command),
                 Err(_none) => break,
             }
-        }
-        if self.is_draining() && self.session.is_idle() {
-            self.session.end(ConnectionEnd::Drained);
         }
     }
 
@@ -250,7 +263,8 @@ impl Driver {
     /// Sets the alarm, if it would come too late or has come.
     fn arm(&self, sleep: Pin<&mut Sleep>, armed: &mut Instant) {
         let tick = self.session.next_tick().and_then(|tick| self.origin.checked_add(tick));
-        let next = [tick, self.drain_until].into_iter().flatten().min();
+        let closing = self.closing.as_ref().map(|(_, until)| *until);
+        let next = [tick, self.drain_until, closing].into_iter().flatten().min();
         let next = next.unwrap_or_else(|| Instant::now() + LONG);
         if next < *armed || sleep.is_elapsed() {
             *armed = next;
@@ -292,7 +306,13 @@ impl Driver {
                         reply(sender, result);
                     }
                 }
-                SessionAction::Close { reason } => self.closing = Some(reason),
+                SessionAction::Close { reason } => {
+                    // Whoever ended it, or is silent, does not read any more.
+                    let is_deaf =
+                        matches!(reason, ConnectionEnd::Remote { .. } | ConnectionEnd::Idle(_));
+                    let time = if is_deaf { Duration::ZERO } else { LAST_WORDS };
+                    self.closing = Some((reason, Instant::now() + time));
+                }
             }
         }
     }
@@ -374,8 +394,10 @@ impl Driver {
             Notice::CloseStream(id, reason) => self.session.close_stream(id, reason),
             Notice::Drain(time) => {
                 let until = Instant::now().checked_add(time);
-                self.drain_until.get_or_insert(until.unwrap_or_else(|| Instant::now() + LONG));
-                self.session.drain();
+                if !std::mem::replace(&mut self.draining, true) {
+                    self.drain_until = Some(until.unwrap_or_else(|| Instant::now() + LONG));
+                    self.session.drain();
+                }
             }
         }
     }

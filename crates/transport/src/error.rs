@@ -24,10 +24,14 @@ pub enum IdentityError {
     #[error("the certificate or its key cannot be used: {0}")]
     Certificate(String),
     /// Not a fingerprint.
-    #[error("{0:?} is no fingerprint; use the 64 hexadecimal digits of the SHA-256 of the certificate")]
+    #[error(
+        "{0:?} is no fingerprint; use the 64 hexadecimal digits of the SHA-256 of the certificate"
+    )]
     Fingerprint(String),
     /// Not an address.
-    #[error("{0:?} is no address of a peer; use tls://HOST:PORT, quic://HOST:PORT or tcp://127.0.0.1:PORT")]
+    #[error(
+        "{0:?} is no address of a peer; use tls://HOST:PORT, quic://HOST:PORT or tcp://127.0.0.1:PORT"
+    )]
     Address(String),
     /// Plain TCP over a network.
     #[error("{0} is not a loopback address; use tls:// or quic://")]

@@ -137,11 +137,7 @@ impl AdmittedPeer {
     pub fn welcome(&self, resumed: bool, received: u64, limits: OfferedLimits) -> PeerMessage {
         let proof = self.proof.map(|proof| hex::encode(&proof));
         let name = self.name.to_string();
-        document(
-            MessageKind::Response,
-            0,
-            &WelcomeBody { name, resumed, proof, received, limits },
-        )
+        document(MessageKind::Response, 0, &WelcomeBody { name, resumed, proof, received, limits })
     }
 }
 
@@ -196,12 +192,17 @@ impl ClientHandshake {
         let control: ControlBody = greeting.json().map_err(broken)?;
         let said = control.greeting.ok_or_else(|| broken("there is no greeting"))?;
         if said.protocol != PROTOCOL {
-            return Err(broken(format!("it speaks {:?}, and not {PROTOCOL}", short(&said.protocol))));
+            return Err(broken(format!(
+                "it speaks {:?}, and not {PROTOCOL}",
+                short(&said.protocol)
+            )));
         }
         let server = hex::decode(&said.nonce).ok_or_else(|| broken("its nonce is no nonce"))?;
         self.server = Some(server);
         let proof = match (&self.token, &self.name) {
-            (Some(token), Some(name)) => Some(token.prove(&self.transcript("client", &server, name))),
+            (Some(token), Some(name)) => {
+                Some(token.prove(&self.transcript("client", &server, name)))
+            }
             _ => None,
         };
         let hello = HelloBody {

@@ -112,9 +112,9 @@ pub(crate) fn client_config(
         .dangerous()
         .with_custom_certificate_verifier(verifier);
     let mut config = match identity {
-        Some(PeerIdentity { chain, key }) => builder
-            .with_client_auth_cert(chain.clone(), key.clone_key())
-            .map_err(unusable)?,
+        Some(PeerIdentity { chain, key }) => {
+            builder.with_client_auth_cert(chain.clone(), key.clone_key()).map_err(unusable)?
+        }
         None => builder.with_no_client_auth(),
     };
     config.alpn_protocols = vec![PROTOCOL.as_bytes().to_vec()];

@@ -37,7 +37,7 @@ pub use backoff::Backoff;
 pub use client::{PeerClient, PeerClientOptions};
 pub use connection::{PeerCall, PeerConnection};
 pub use error::{
-    ConnectionEnd, CallHandled, IdentityError, PeerCallError, PeerConnectError, PeerSendError,
+    CallHandled, ConnectionEnd, IdentityError, PeerCallError, PeerConnectError, PeerSendError,
     PeerStreamError,
 };
 pub use handler::{NoHandler, PeerHandler};

@@ -149,8 +149,7 @@ impl PeerListener {
         let address = self.address();
         let Self { socket, options, .. } = self;
         let limits = options.limits.clone();
-        let sessions =
-            Sessions::new(Arc::new(handler), limits, options.linger, options.sessions);
+        let sessions = Sessions::new(Arc::new(handler), limits, options.linger, options.sessions);
         let sessions = Arc::new(sessions);
         let accepting = CancellationToken::new();
         let accept = Accept {
@@ -238,14 +237,9 @@ impl Accept {
     }
 
     /// Who it is; nothing if that is not proven. Whoever fails is told why, as far as it may know.
-    async fn shake(
-        &self,
-        arrival: Arrival,
-        permit: OwnedSemaphorePermit,
-    ) -> Option<Attachment> {
+    async fn shake(&self, arrival: Arrival, permit: OwnedSemaphorePermit) -> Option<Attachment> {
         let channel = self.channel(arrival).await.ok()?;
-        let handshake =
-            ServerHandshake::new(random().ok()?, self.tokens.clone(), channel.proof);
+        let handshake = ServerHandshake::new(random().ok()?, self.tokens.clone(), channel.proof);
         let mut pipe = Pipe::new(channel.bytes, HANDSHAKE_MESSAGE);
         pipe.send(&handshake.greeting()).await.ok()?;
         let hello = pipe.receive().await.ok()?;

@@ -135,7 +135,9 @@ fn binding(connection: &quinn::Connection) -> io::Result<[u8; 32]> {
 }
 
 /// What TLS says in an error of QUIC, if it was TLS.
-pub(crate) fn tls_reason(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
+pub(crate) fn tls_reason(
+    error: &(dyn std::error::Error + Send + Sync + 'static),
+) -> Option<String> {
     let connection = match error.downcast_ref::<quinn::ReadError>() {
         Some(quinn::ReadError::ConnectionLost(connection)) => connection,
         Some(_) => return None,

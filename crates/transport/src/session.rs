@@ -22,7 +22,7 @@ use self::requests::Requests;
 use self::streams::Streams;
 use crate::control::{self, ControlBody, CreditBody, document, failure_of};
 use crate::error::{
-    ConnectionEnd, CallHandled, PeerCallError, PeerSendError, PeerStreamError, failure,
+    CallHandled, ConnectionEnd, PeerCallError, PeerSendError, PeerStreamError, failure,
 };
 use crate::limits::{LEAST_WINDOW, OfferedLimits, PeerLimits};
 use crate::message::{PeerBody, PeerMessage};
@@ -368,10 +368,12 @@ impl PeerSession {
                 self.stream_opened(message);
                 Ok(())
             }
-            MessageKind::Response => match self.calls.answered(id, Ok(message), &mut self.actions) {
-                true => Ok(()),
-                false => self.late(id, true),
-            },
+            MessageKind::Response => {
+                match self.calls.answered(id, Ok(message), &mut self.actions) {
+                    true => Ok(()),
+                    false => self.late(id, true),
+                }
+            }
             MessageKind::Error => self.failed(&message),
             MessageKind::StreamChunk if self.streams.has(id) => {
                 self.streams.receive(message, &mut self.actions)
@@ -502,8 +504,7 @@ impl PeerSession {
             let silent = now.saturating_sub(connection.last_received);
             if silent >= idle {
                 self.end(ConnectionEnd::Idle(idle));
-            } else if silent >= keep_alive
-                && now.saturating_sub(connection.last_ping) >= keep_alive
+            } else if silent >= keep_alive && now.saturating_sub(connection.last_ping) >= keep_alive
             {
                 connection.last_ping = now;
                 let ping = PeerMessage::new(MessageKind::Event, 0, Bytes::new());

@@ -175,8 +175,7 @@ impl SessionTask {
                 self.sessions.detached(&self.key);
             }
             // Whoever drains waits for those who still have to acknowledge; but not for a reconnect if nothing is left.
-            let is_over = self.stop.is_cancelled()
-                || (driver.is_draining() && driver.session.is_idle());
+            let is_over = self.stop.is_cancelled() || driver.is_done();
             if !is_over {
                 let waiting = async {
                     tokio::select! {

@@ -134,6 +134,9 @@ impl PeerStreamWriter {
     }
 
     async fn put(&self, bytes: Bytes, flush: bool, last: bool) -> Result<(), PeerStreamError> {
+        if self.finished && !last {
+            return Err(PeerStreamError::Finished);
+        }
         let (reply, result) = oneshot::channel();
         let Held { id, connection } = &*self.held;
         connection.command(Command::Write { id: *id, bytes, flush, last, reply }).await?;

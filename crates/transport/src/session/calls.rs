@@ -39,6 +39,8 @@ enum Place {
 struct OwnCall {
     call: OutgoingCall,
     attempts: u32,
+    /// One attempt was written, so it may have been handled.
+    written: bool,
     place: Place,
 }
 
@@ -66,7 +68,8 @@ impl OwnCalls {
         if let Some(deadline) = call.deadline {
             self.deadlines.insert((deadline, ticket));
         }
-        self.calls.insert(ticket, OwnCall { call, attempts: 0, place: Place::Waiting });
+        self.calls
+            .insert(ticket, OwnCall { call, attempts: 0, written: false, place: Place::Waiting });
         self.waiting.push_back(ticket);
         self.waiting_count += 1;
         Ok(())
@@ -105,6 +108,7 @@ impl OwnCalls {
             && let Place::Queued(id) = own.place
         {
             own.place = Place::Written(id);
+            own.written = true;
         }
     }
 
@@ -116,21 +120,27 @@ impl OwnCalls {
         actions: &mut VecDeque<SessionAction>,
     ) -> bool {
         let Some(ticket) = self.by_id.get(&id).copied() else { return false };
-        self.finish(ticket, result.map_err(PeerCallError::Refused), actions);
+        // Either side may notice first that the time is over.
+        let refused = |failure: FailureBody| match failure.code.as_str() {
+            "deadline" => PeerCallError::Deadline { handled: CallHandled::Maybe },
+            _ => PeerCallError::Refused(failure),
+        };
+        self.finish(ticket, result.map_err(refused), actions);
         true
     }
 
     /// Ends a call that nobody waits for any more.
     pub(crate) fn cancel(&mut self, ticket: PeerTicket, out: &mut Outgoing) -> CallHandled {
-        let handled = match self.calls.get(&ticket).map(|own| own.place) {
-            None | Some(Place::Waiting) => CallHandled::No,
-            Some(Place::Queued(_)) if out.remove_call(ticket) => CallHandled::No,
-            Some(Place::Queued(id) | Place::Written(id)) => {
+        let Some(own) = self.calls.get(&ticket) else { return CallHandled::No };
+        let handled = if own.written { CallHandled::Maybe } else { CallHandled::No };
+        match own.place {
+            Place::Waiting => {}
+            Place::Queued(_) if out.remove_call(ticket) => {}
+            Place::Queued(id) | Place::Written(id) => {
                 let reason = failure("cancelled", "nobody waits for the response");
                 out.push(document(MessageKind::StreamClose, id, &reason), Origin::Own);
-                CallHandled::Maybe
             }
-        };
+        }
         self.remove(ticket);
         handled
     }
@@ -168,10 +178,7 @@ impl OwnCalls {
     /// Nothing is sent any more.
     pub(crate) fn close(&mut self, actions: &mut VecDeque<SessionAction>) {
         for (ticket, own) in std::mem::take(&mut self.calls) {
-            let handled = match own.place {
-                Place::Waiting | Place::Queued(_) if own.attempts <= 1 => CallHandled::No,
-                Place::Waiting | Place::Queued(_) | Place::Written(_) => CallHandled::Maybe,
-            };
+            let handled = if own.written { CallHandled::Maybe } else { CallHandled::No };
             let result = Err(PeerCallError::Disconnected { handled });
             actions.push_back(SessionAction::CallDone { ticket, result });
         }

@@ -154,8 +154,8 @@ impl EventInbox {
     fn make_room(&mut self, bytes: usize, limits: &PeerLimits) -> bool {
         loop {
             let waiting = self.queue.len() + usize::from(self.running.is_some());
-            let fits = waiting < limits.events
-                && self.bytes.saturating_add(bytes) <= limits.event_bytes;
+            let fits =
+                waiting < limits.events && self.bytes.saturating_add(bytes) <= limits.event_bytes;
             if fits {
                 return true;
             }
