@@ -267,8 +267,8 @@ impl Turn<'_> {
         };
         self.record(event);
         self.outputs.push(KernelOutput::Closed(id, outcome));
-        for child in children.into_iter().filter(|child| self.machine.state.task(*child).is_some()) {
-            // It is open, so this is not refused.
+        for child in children {
+            // One that is closed is no longer there to be cancelled.
             drop(self.cancel(child));
         }
         if let Some(parent) = parent {
