@@ -103,8 +103,7 @@ impl KernelMachine {
 
     /// Takes an input, and says what is to be done.
     pub fn handle(&mut self, now: Moment, input: KernelInput) -> Handled {
-        let mut turn =
-            Turn { machine: self, now, records: Vec::new(), outputs: Vec::new() };
+        let mut turn = Turn { machine: self, now, records: Vec::new(), outputs: Vec::new() };
         let reply = turn.take(input);
         turn.advance();
         Handled { records: turn.records, outputs: turn.outputs, reply }

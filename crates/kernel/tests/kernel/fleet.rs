@@ -1,0 +1,1 @@
+//! A fleet of agents in simulated time.

@@ -1,0 +1,1 @@
+//! The shell on tokio: real hooks, real files, real time.
