@@ -182,6 +182,7 @@ impl Turn<'_> {
             KernelInput::Open(_)
             | KernelInput::Life(_)
             | KernelInput::Send(_)
+            | KernelInput::Tick
             | KernelInput::DropLetter(_) => {}
             _ if over => return Err(KernelRefusal::NotAccepting(self.state().life)),
             _ => {}

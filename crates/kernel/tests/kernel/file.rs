@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use futures::executor::block_on;
 use offshoot_kernel::{FileJournal, JournalContents, JournalError, KernelJournal};
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -160,17 +159,17 @@ fn memory_and_file_say_the_same() {
     let mut rng = fastrand::Rng::with_seed(5);
     let runtime = runtime();
     for _ in 0..200 {
-        let next = block_on(memory.read()).unwrap().next();
+        let next = runtime.block_on(memory.read()).unwrap().next();
         let number = next + u64::from(rng.u32(0..8) == 0);
         if rng.u32(0..10) == 0 {
             let last = rng.u64(0..=next);
-            let one = block_on(memory.compact(last, b"s".to_vec()));
+            let one = runtime.block_on(memory.compact(last, b"s".to_vec()));
             assert_eq!(one, runtime.block_on(file.compact(last, b"s".to_vec())));
         } else {
             let records = batch(rng.u64(0..4));
-            let one = block_on(memory.append(number, records.clone()));
+            let one = runtime.block_on(memory.append(number, records.clone()));
             assert_eq!(one, runtime.block_on(file.append(number, records)));
         }
-        assert_eq!(block_on(memory.read()), runtime.block_on(file.read()));
+        assert_eq!(runtime.block_on(memory.read()), runtime.block_on(file.read()));
     }
 }

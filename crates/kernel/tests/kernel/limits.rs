@@ -34,7 +34,7 @@ fn the_queue_is_bounded_in_all_and_for_each_sender() {
 fn keys_are_remembered_within_a_window() {
     let limits = KernelLimits { dedup_keys: 2, dedup_ms: 1_000, ..KernelLimits::default() };
     let mut sim = Sim::with_limits(limits);
-    let mut send = |sim: &mut Sim, name: &str| {
+    let send = |sim: &mut Sim, name: &str| {
         let reply = sim.send(scripted(name, &["done"])).unwrap().unwrap();
         sim.settle().unwrap();
         matches!(reply, KernelReply::Duplicate(..))
