@@ -158,7 +158,7 @@ async fn start(hooks: Hooks, journal: MemoryJournal) -> AgentKernel {
 }
 
 fn message(body: &str) -> TaskMessage {
-    let retry = TaskRetry { attempts: 2, base_ms: 1, max_ms: 1 };
+    let retry = TaskRetry { attempts: 9, base_ms: 1, max_ms: 1 };
     TaskMessage::new("tester", json!(body)).retry(retry)
 }
 
@@ -388,7 +388,8 @@ async fn a_supervisor_starts_an_agent_again() {
     let journal = Arc::new(std::sync::Mutex::new(MemoryJournal::default()));
     let policy = RestartPolicy { max: 3, base_ms: 1, max_ms: 2, ..RestartPolicy::default() };
     let starts = AtomicU32::new(0);
-    let run = Supervisor::new(policy).run(|| async {
+    let supervisor = Supervisor::new(policy);
+    let run = supervisor.run(|| async {
         let start_number = starts.fetch_add(1, Ordering::SeqCst);
         let opened = journal.lock().unwrap().reopened();
         *journal.lock().unwrap() = opened.clone();
