@@ -334,8 +334,7 @@ impl<H: AgentHooks, J: KernelJournal> Driver<H, J> {
     fn sleep_time(&self) -> Option<Duration> {
         let wake = self.machine.wake();
         let now = self.clock.now();
-        let wall =
-            wake.wall_ms.map(|at| at.saturating_sub(now.wall_ms).min(LOOK_AT_CLOCK_MS));
+        let wall = wake.wall_ms.map(|at| at.saturating_sub(now.wall_ms).min(LOOK_AT_CLOCK_MS));
         let mono = wake.mono_ms.map(|at| at.saturating_sub(now.mono_ms));
         let soonest = [wall, mono].into_iter().flatten().min()?;
         Some(Duration::from_millis(soonest.max(1)))

@@ -68,7 +68,9 @@ impl From<KernelError> for TaskFailure {
             KernelError::Refused(KernelRefusal::Stale { .. }) | KernelError::Stopped => {
                 Self::Cancelled
             }
-            KernelError::Refused(KernelRefusal::Budget(error)) => Self::OverBudget(error.to_string()),
+            KernelError::Refused(KernelRefusal::Budget(error)) => {
+                Self::OverBudget(error.to_string())
+            }
             error => Self::Fatal(error.to_string()),
         }
     }

@@ -185,7 +185,9 @@ pub enum KernelRefusal {
         limit: usize,
     },
     /// Something is too large.
-    #[error("{what} has {bytes} bytes, the limit is {limit}; store it elsewhere and pass a reference")]
+    #[error(
+        "{what} has {bytes} bytes, the limit is {limit}; store it elsewhere and pass a reference"
+    )]
     TooLarge {
         /// What.
         what: &'static str,

@@ -304,8 +304,7 @@ impl CronTimes {
                 why: "there is none".to_owned(),
             });
         };
-        let parser =
-            CronParser::builder().seconds(Seconds::Optional).year(Year::Optional).build();
+        let parser = CronParser::builder().seconds(Seconds::Optional).year(Year::Optional).build();
         let cron = parser.parse(pattern).map_err(|error| JobError::Pattern {
             name: name.to_owned(),
             pattern: pattern.clone(),
@@ -357,9 +356,8 @@ mod tests {
 
     #[test]
     fn missed_runs_are_handled_as_the_job_says() {
-        let hourly = |missed| {
-            KernelJob::new("hourly", JobSchedule::cron("0 * * * *", "UTC")).missed(missed)
-        };
+        let hourly =
+            |missed| KernelJob::new("hourly", JobSchedule::cron("0 * * * *", "UTC")).missed(missed);
         let (last, now) = (at("2026-01-01T00:00:00Z"), at("2026-01-01T05:10:00Z"));
         let due = |missed| hourly(missed).due(0, last, now).unwrap();
         let latest = at("2026-01-01T05:00:00Z");

@@ -51,7 +51,9 @@ impl JournalContents {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     /// Somebody else added records.
-    #[error("record {given} cannot be added, the next one is {next}; another kernel may use the journal")]
+    #[error(
+        "record {given} cannot be added, the next one is {next}; another kernel may use the journal"
+    )]
     Moved {
         /// The number of the record.
         given: u64,
@@ -75,7 +77,9 @@ pub enum JournalError {
         why: String,
     },
     /// It is of another version.
-    #[error("{path} has version {version} of the format, only {known} is known; use a newer program")]
+    #[error(
+        "{path} has version {version} of the format, only {known} is known; use a newer program"
+    )]
     Version {
         /// The journal.
         path: PathBuf,

@@ -1,6 +1,6 @@
 //! Budgets as a tree of accounts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -217,24 +217,28 @@ impl Ledger {
         let amount = budget.amount();
         self.check(parent, &amount)?;
         self.add_reserved(parent, &amount);
-        self.accounts
-            .insert(id, Account { parent: Some(parent), budget, ..Account::default() });
+        self.accounts.insert(id, Account { parent: Some(parent), budget, ..Account::default() });
         Ok(())
     }
 
-    /// Closes an account: what it spent is spent in its parent, and the rest goes back.
+    /// Closes an account: what it spent is spent in its parent, and the rest goes back. Accounts below it belong to its parent then.
     pub fn close(&mut self, id: AccountId) {
         let Some(parent) = self.accounts.get(&id).and_then(|account| account.parent) else {
             return;
         };
-        let open: Vec<(HoldId, Amount)> = self
-            .holds
-            .iter()
-            .filter(|(_, held)| held.account == id)
-            .map(|(hold, held)| (*hold, held.amount))
-            .collect();
-        for (hold, amount) in open {
+        for (hold, amount) in self.holds_of(|account| account == id) {
             self.settle(hold, amount);
+        }
+        // What is set aside below is taken out, and set aside again in its new place.
+        let below = self.below(id);
+        let holds: Vec<Held> =
+            self.holds.values().filter(|held| below.contains(&held.account)).cloned().collect();
+        for held in &holds {
+            self.remove_reserved(held.account, &held.amount);
+        }
+        for below in &below {
+            let (of, amount) = self.set_aside_for(*below);
+            self.remove_reserved(of, &amount);
         }
         let Some(account) = self.accounts.remove(&id) else { return };
         self.remove_reserved(parent, &account.budget.amount());
@@ -243,12 +247,62 @@ impl Ledger {
             if account.budget.of(resource).is_none() {
                 continue;
             }
-            for above in self.path(parent, resource) {
-                let Some(above) = self.accounts.get_mut(&above) else { continue };
+            let path = self.path(parent, resource);
+            for above in &path {
+                let Some(above) = self.accounts.get_mut(above) else { continue };
                 add(above.spent.of_mut(resource), account.spent.of(resource));
-                add(above.overrun.of_mut(resource), account.overrun.of(resource));
+            }
+            if let Some(limiting) = path.last().and_then(|id| self.accounts.get_mut(id)) {
+                add(limiting.overrun.of_mut(resource), account.overrun.of(resource));
             }
         }
+        for below in &below {
+            if let Some(account) = self.accounts.get_mut(below)
+                && account.parent == Some(id)
+            {
+                account.parent = Some(parent);
+            }
+        }
+        for below in &below {
+            let (of, amount) = self.set_aside_for(*below);
+            self.add_reserved(of, &amount);
+        }
+        for held in holds {
+            self.add_reserved(held.account, &held.amount);
+        }
+    }
+
+    fn holds_of(&self, of: impl Fn(AccountId) -> bool) -> Vec<(HoldId, Amount)> {
+        let holds = self.holds.iter().filter(|(_, held)| of(held.account));
+        holds.map(|(hold, held)| (*hold, held.amount)).collect()
+    }
+
+    /// All accounts below one.
+    fn below(&self, id: AccountId) -> BTreeSet<AccountId> {
+        let mut below = BTreeSet::new();
+        // Accounts are opened behind those that they are below, but a closed one may have moved them.
+        loop {
+            let more: Vec<AccountId> = self
+                .accounts
+                .iter()
+                .filter(|(_, account)| {
+                    account.parent.is_some_and(|of| of == id || below.contains(&of))
+                })
+                .map(|(id, _)| *id)
+                .filter(|id| !below.contains(id))
+                .collect();
+            if more.is_empty() {
+                return below;
+            }
+            below.extend(more);
+        }
+    }
+
+    /// What is set aside for an account, and where.
+    fn set_aside_for(&self, id: AccountId) -> (AccountId, Amount) {
+        let account = self.accounts.get(&id);
+        let parent = account.and_then(|account| account.parent).unwrap_or_default();
+        (parent, account.map(|account| account.budget.amount()).unwrap_or_default())
     }
 
     /// The accounts that count a draw: up to the first one that limits it.

@@ -103,8 +103,7 @@ impl KernelMachine {
 
     /// Takes an input, and says what is to be done.
     pub fn handle(&mut self, now: Moment, input: KernelInput) -> Handled {
-        let mut turn =
-            Turn { machine: self, now, records: Vec::new(), outputs: Vec::new() };
+        let mut turn = Turn { machine: self, now, records: Vec::new(), outputs: Vec::new() };
         let reply = turn.take(input);
         turn.advance();
         Handled { records: turn.records, outputs: turn.outputs, reply }
@@ -183,6 +182,7 @@ impl Turn<'_> {
             KernelInput::Open(_)
             | KernelInput::Life(_)
             | KernelInput::Send(_)
+            | KernelInput::Tick
             | KernelInput::DropLetter(_) => {}
             _ if over => return Err(KernelRefusal::NotAccepting(self.state().life)),
             _ => {}
@@ -267,8 +267,8 @@ impl Turn<'_> {
         };
         self.record(event);
         self.outputs.push(KernelOutput::Closed(id, outcome));
-        for child in children.into_iter().filter(|child| self.machine.state.task(*child).is_some()) {
-            // It is open, so this is not refused.
+        for child in children {
+            // One that is closed is no longer there to be cancelled.
             drop(self.cancel(child));
         }
         if let Some(parent) = parent {

@@ -33,9 +33,7 @@ impl PlanStore for TaskPlanStore {
 
     fn append(&self, events: Vec<PlanEvent>) -> BoxFuture<'_, Result<(), String>> {
         let input = AttemptInput::Plan(self.plan.clone(), events);
-        async move {
-            self.context.send(input).await.map(drop).map_err(|error| error.to_string())
-        }
-        .boxed()
+        async move { self.context.send(input).await.map(drop).map_err(|error| error.to_string()) }
+            .boxed()
     }
 }

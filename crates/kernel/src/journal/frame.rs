@@ -88,7 +88,7 @@ pub(super) fn decode(file: &[u8], at: usize) -> Found<'_> {
 }
 
 /// A frame was never finished if nothing but zeros is in the file from its start or a sector within it on.
-fn torn_or(file: &[u8], at: usize, length: usize, damage: &'static str) -> Found<'_> {
+fn torn_or(file: &[u8], at: usize, length: usize, damage: &'static str) -> Found<'static> {
     let zeros_from = file.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let sector = zeros_from.next_multiple_of(SECTOR);
     let from_start = zeros_from <= at;

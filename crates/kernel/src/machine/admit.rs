@@ -5,9 +5,7 @@ use crate::event::KernelEvent;
 use crate::input::{KernelRefusal, KernelReply};
 use crate::ledger::AccountId;
 use crate::life::LifeState;
-use crate::task::{
-    SubTask, Task, TaskId, TaskMessage, TaskPhase, TaskSource,
-};
+use crate::task::{SubTask, Task, TaskId, TaskMessage, TaskPhase, TaskSource};
 
 /// The longest sender, key or name.
 const NAME_BYTES: usize = 1_024;

@@ -25,7 +25,8 @@ impl Turn<'_> {
         self.record(KernelEvent::Opened { limits: Box::new(limits) });
         let root = self.state().ledger.account(AccountId::AGENT);
         let wanted = budget.or(root.is_none().then(Default::default));
-        if let Some(budget) = wanted.filter(|wanted| root.is_none_or(|root| root.budget != *wanted)) {
+        if let Some(budget) = wanted.filter(|wanted| root.is_none_or(|root| root.budget != *wanted))
+        {
             self.record(KernelEvent::BudgetSet { budget });
         }
         for job in jobs {
@@ -70,7 +71,9 @@ impl Turn<'_> {
         let from = self.state().life;
         let refusal = KernelRefusal::Step { from, step };
         let to = from.after(step).ok_or(refusal.clone())?;
-        if self.machine.flight.booting && !matches!(step, LifeStep::Abort | LifeStep::Suspend | LifeStep::Retire) {
+        if self.machine.flight.booting
+            && !matches!(step, LifeStep::Abort | LifeStep::Suspend | LifeStep::Retire)
+        {
             return Err(refusal);
         }
         match step {
@@ -99,11 +102,7 @@ impl Turn<'_> {
         self.outputs.push(KernelOutput::Over);
     }
 
-    pub(super) fn hook_ended(
-        &mut self,
-        hook: LifeHook,
-        result: Result<(), String>,
-    ) -> KernelReply {
+    pub(super) fn hook_ended(&mut self, hook: LifeHook, result: Result<(), String>) -> KernelReply {
         let failed = result.is_err();
         if let Err(why) = result {
             self.record(KernelEvent::HookFailed { hook, why });

@@ -86,7 +86,9 @@ impl PlanMachine {
             (PlanOp::Run(step, _), PlanReport::Value(Ok(result))) => {
                 self.record(&mut events, PlanEvent::StepRan { step: step.clone(), result });
             }
-            (PlanOp::Run(step, _), report) => self.attempt_failed(&mut events, step, reason(report)),
+            (PlanOp::Run(step, _), report) => {
+                self.attempt_failed(&mut events, step, reason(report))
+            }
             (PlanOp::Critique(step, _), PlanReport::Judged(Ok(verdict))) => {
                 let judged = PlanEvent::Judged { step: step.clone(), verdict: verdict.clone() };
                 self.record(&mut events, judged);
@@ -209,9 +211,7 @@ impl PlanMachine {
             BranchPhase::Merging => Some(PlanOp::Merge(name)),
             BranchPhase::RollingBack => Some(PlanOp::Rollback(name)),
             BranchPhase::Merged => None,
-            BranchPhase::Failed => {
-                (!self.is_decided(branch)).then_some(PlanOp::Replan(name))
-            }
+            BranchPhase::Failed => (!self.is_decided(branch)).then_some(PlanOp::Replan(name)),
         }
     }
 
@@ -294,9 +294,11 @@ impl PlanMachine {
     fn is_decided(&self, branch: &str) -> bool {
         let left = self.state.spec.as_ref().map_or(0, |spec| spec.replans);
         self.state.replans >= left
-            || self.state.branches.get(branch).is_none_or(|state| {
-                state.replanned || state.phase == BranchPhase::Fresh
-            })
+            || self
+                .state
+                .branches
+                .get(branch)
+                .is_none_or(|state| state.replanned || state.phase == BranchPhase::Fresh)
             || self.was_dragged(branch)
     }
 

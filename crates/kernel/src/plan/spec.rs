@@ -101,7 +101,9 @@ pub enum PlanError {
         limit: usize,
     },
     /// A step stands for one that did not fail.
-    #[error("step {step} cannot replace {replaces}: only steps of the failed branch can be replaced")]
+    #[error(
+        "step {step} cannot replace {replaces}: only steps of the failed branch can be replaced"
+    )]
     Replaces {
         /// The step.
         step: String,
@@ -238,7 +240,8 @@ pub(super) fn check_steps(
             }
         }
     }
-    circle(branches.keys().copied(), &edges).map_or(Ok(()), |names| Err(PlanError::Cycle(names)))?;
+    circle(branches.keys().copied(), &edges)
+        .map_or(Ok(()), |names| Err(PlanError::Cycle(names)))?;
     let branch_edges: Vec<_> = branch_edges.into_iter().collect();
     let names: BTreeSet<&str> = branches.values().copied().collect();
     circle(names.into_iter(), &branch_edges)
@@ -263,7 +266,9 @@ fn circle<'n>(names: impl Iterator<Item = &'n str>, edges: &[(&str, &str)]) -> O
     let mut before: BTreeMap<&str, usize> = names.map(|name| (name, 0)).collect();
     let mut behind: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (first, second) in edges {
-        if let Some((name, count)) = before.get_key_value(second).map(|(name, count)| (*name, *count)) {
+        if let Some((name, count)) =
+            before.get_key_value(second).map(|(name, count)| (*name, *count))
+        {
             before.insert(name, count + 1);
             behind.entry(first).or_default().push(name);
         }

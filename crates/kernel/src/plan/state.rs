@@ -137,7 +137,9 @@ impl PlanState {
                 self.add(&spec.steps);
                 self.spec = Some(spec.clone());
             }
-            PlanEvent::CheckpointBegan { branch } => self.branch(branch, BranchPhase::Checkpointing),
+            PlanEvent::CheckpointBegan { branch } => {
+                self.branch(branch, BranchPhase::Checkpointing)
+            }
             PlanEvent::CheckpointTaken { branch, checkpoint } => {
                 self.branch(branch, BranchPhase::Open);
                 if let Some(state) = self.branches.get_mut(branch) {

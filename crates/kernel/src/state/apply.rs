@@ -6,10 +6,10 @@ use crate::event::{KernelEvent, KernelRecord};
 use crate::ledger::AccountId;
 use crate::life::{LifeState, LifeStep};
 use crate::plan::PlanState;
+use crate::question::AskedQuestion;
 use crate::task::{
     ChildTask, DeadLetter, EffectState, Task, TaskId, TaskOutcome, TaskPhase, TaskSource,
 };
-use crate::question::AskedQuestion;
 
 impl KernelState {
     /// Applies the next record. What does not fit the state is left out, so that no journal can make a reader panic.
@@ -295,9 +295,8 @@ impl KernelState {
 impl Task {
     fn go_on_if_children_ended(&mut self) {
         let TaskPhase::Waiting { on } = &self.phase else { return };
-        let ended = |key: &String| {
-            self.children.get(key).is_none_or(|child| child.outcome.is_some())
-        };
+        let ended =
+            |key: &String| self.children.get(key).is_none_or(|child| child.outcome.is_some());
         if on.iter().all(ended) {
             self.phase = TaskPhase::default();
         }
