@@ -32,8 +32,8 @@ macro_rules! words {
                 Self::ALL.iter().copied().find(|value| value.as_str() == text)
             }
 
-            /// All names, for a hint.
-            pub(crate) fn names() -> String {
+            /// All names in one text.
+            pub fn names() -> String {
                 let names: Vec<&str> = Self::ALL.iter().map(|value| value.as_str()).collect();
                 names.join(", ")
             }

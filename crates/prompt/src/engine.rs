@@ -1,6 +1,6 @@
 //! From requests to prompts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::budget::{Piece, fit};
 use crate::error::{BuildError, TemplateError};
@@ -169,6 +169,26 @@ impl PromptEngine {
         Ok(built)
     }
 
+    /// The variables of all templates of a prompt, each with what every template says of it.
+    pub(crate) fn variables_of(
+        &self,
+        task_type: &str,
+        role: Option<&str>,
+        task: &str,
+    ) -> Result<BTreeMap<String, Vec<&VariableRule>>, BuildError> {
+        let mut request = PromptRequest::new(task_type, task);
+        request.role = role.map(str::to_owned);
+        let mut variables: BTreeMap<String, Vec<&VariableRule>> = BTreeMap::new();
+        for template in self.choose(&request)? {
+            for part in self.library.with_parts(template) {
+                for (name, rule) in &part.variables {
+                    variables.entry(name.clone()).or_default().push(rule);
+                }
+            }
+        }
+        Ok(variables)
+    }
+
     /// The templates of a prompt, in their order.
     fn choose(&self, request: &PromptRequest) -> Result<Vec<&Template>, BuildError> {
         let task_type = &request.task_type;
@@ -185,7 +205,7 @@ impl PromptEngine {
     }
 
     /// The template that a request names.
-    pub(crate) fn named(
+    fn named(
         &self,
         reference: &str,
         layer: MessageLayer,
