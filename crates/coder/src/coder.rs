@@ -147,10 +147,11 @@ impl Coder {
     }
 
     /// A question that the vault has the answer to.
-    async fn decided(
+    fn decided(
         &self,
         questions: &[PendingQuestion],
-    ) -> Result<Option<(AgentCallKey, UserDecision)>, CoderError> {
+    ) -> impl Future<Output = Result<Option<(AgentCallKey, UserDecision)>, CoderError>> + Send + use<>
+    {
         let approvals = questions.iter().filter(|question| question.is_approval);
         let keys: Vec<AgentCallKey> = approvals.map(|question| question.key.clone()).collect();
         let (session, forks) = (self.session.clone(), Arc::clone(&self.forks));
@@ -163,17 +164,18 @@ impl Coder {
             }
             Ok(None)
         })
-        .await
     }
 
     /// The approvals of the vault that a question waits for: of a sub-agent, all of its own.
-    pub async fn approvals(&self, key: &AgentCallKey) -> Result<Vec<Id>, CoderError> {
+    pub fn approvals(
+        &self,
+        key: &AgentCallKey,
+    ) -> impl Future<Output = Result<Vec<Id>, CoderError>> + Send + use<> {
         let (session, forks, key) = (self.session.clone(), Arc::clone(&self.forks), key.clone());
         away(move || {
             let asked = asked_for(&session, &forks, &key)?;
             Ok(asked.into_iter().flat_map(|asked| asked.approvals).collect())
         })
-        .await
     }
 
     /// The user decides about a call, and the agent works until it rests.
@@ -189,18 +191,24 @@ impl Coder {
     }
 
     /// Denies the approval that a call waits for, where the vault has one.
-    async fn deny(&self, key: &AgentCallKey, why: Option<String>) -> Result<(), CoderError> {
-        let ids = self.approvals(key).await?;
-        let session = self.session.clone();
-        away(move || {
-            let project = session.project();
-            let pending = project.pending()?;
-            for approval in pending.iter().filter(|approval| ids.contains(&approval.id)) {
-                project.deny(approval, why.as_deref())?;
-            }
-            Ok(())
-        })
-        .await
+    fn deny(
+        &self,
+        key: &AgentCallKey,
+        why: Option<String>,
+    ) -> impl Future<Output = Result<(), CoderError>> + Send + use<> {
+        let (asked, session) = (self.approvals(key), self.session.clone());
+        async move {
+            let ids = asked.await?;
+            away(move || {
+                let project = session.project();
+                let pending = project.pending()?;
+                for approval in pending.iter().filter(|approval| ids.contains(&approval.id)) {
+                    project.deny(approval, why.as_deref())?;
+                }
+                Ok(())
+            })
+            .await
+        }
     }
 
     /// The user lets a paused turn go on, with other limits if there are any.

@@ -154,7 +154,7 @@ impl Shared {
     ) -> offshoot_engine::Result<T> {
         let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|error| {
-            let code = offshoot_protocol::ExitCode::Internal;
+            let code = offshoot_protocol::ExitCode::Failure;
             Err(offshoot_engine::Error::new(code, format!("work broke off: {error}")))
         })
     }

@@ -6,6 +6,7 @@ use offshoot_coder::{
     AgentProgress, Coder, CoderError, CoderOptions, PendingQuestion, Rested, TurnLimits,
     UserDecision,
 };
+use offshoot_engine::id::Id;
 use offshoot_engine::session::Session;
 use offshoot_engine::{Error, Workspace};
 use offshoot_kernel::{Amount, TaskContext, TaskFailure, TaskQuestion};
@@ -28,6 +29,14 @@ struct Settled {
     tokens: u64,
     micros: u64,
     execs: u64,
+}
+
+impl Settled {
+    fn of(coder: &Coder) -> Self {
+        let spent = coder.state().spent();
+        let micros = spent.picodollars / PICODOLLARS;
+        Self { tokens: spent.tokens, micros, execs: coder.commands() }
+    }
 }
 
 /// Does a task, or goes on with it, until it is done or has to wait.
@@ -54,7 +63,8 @@ pub(crate) async fn run(
         session: names.1.clone(),
     });
     let turns = async {
-        let mut rested = match coder.state().entries().is_empty() {
+        let is_new = coder.state().entries().is_empty();
+        let mut rested = match is_new {
             true => coder.say(text).await,
             false => coder.run().await,
         }
@@ -68,7 +78,9 @@ pub(crate) async fn run(
                     let Some(question) = questions.first() else {
                         return Err(TaskFailure::Fatal("it waits for nothing".to_owned()));
                     };
-                    let decision = decision(shared, task, &coder, question).await?;
+                    let approvals = coder.approvals(&question.key);
+                    let approvals = approvals.await.map_err(retried)?;
+                    let decision = decision(shared, task, &approvals, question).await?;
                     coder.decide(&question.key, decision).await.map_err(retried)?
                 }
             };
@@ -84,7 +96,8 @@ pub(crate) async fn run(
         coder.cancel().await.map_err(retried)?;
     }
     coder.finish().await.map_err(retried)?;
-    settle(task, &coder).await?;
+    let spent = Settled::of(&coder);
+    settle(task, spent).await?;
     let said = said?;
     let own = workspace.clone();
     let changed = shared.away(move || Ok(own.diff()?.len() as u64)).await.map_err(engine)?;
@@ -147,10 +160,9 @@ fn limited(shared: &Arc<Shared>, task: &TaskContext, options: CoderOptions) -> C
 async fn decision(
     shared: &Arc<Shared>,
     task: &TaskContext,
-    coder: &Coder,
+    approvals: &[Id],
     question: &PendingQuestion,
 ) -> Result<UserDecision, TaskFailure> {
-    let approvals = coder.approvals(&question.key).await.map_err(retried)?;
     let asked = if !approvals.is_empty() {
         let ids: Vec<String> = approvals.iter().map(ToString::to_string).collect();
         TaskQuestion {
@@ -178,15 +190,9 @@ async fn decision(
 }
 
 /// Takes from the ledger what was spent since the last time.
-async fn settle(task: &TaskContext, coder: &Coder) -> Result<(), TaskFailure> {
+async fn settle(task: &TaskContext, now: Settled) -> Result<(), TaskFailure> {
     let before: Settled =
         task.last_progress().and_then(|it| Settled::deserialize(it).ok()).unwrap_or_default();
-    let spent = coder.state().spent();
-    let now = Settled {
-        tokens: spent.tokens,
-        micros: spent.picodollars / PICODOLLARS,
-        execs: coder.commands(),
-    };
     let more = Amount {
         tokens: now.tokens.saturating_sub(before.tokens),
         micros: now.micros.saturating_sub(before.micros),
