@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use offshoot_agent::{
     Agent, AgentCallKey, AgentError, AgentHandle, AgentParts, Clock, ConversationId, Delegation,
-    DelegationParts, Grant, HistoryEntry, PendingQuestion, PromptLayer, Rested, State, SystemClock, Tools,
-    TurnLimits, UserDecision, WithSkills, fork,
+    DelegationParts, Grant, HistoryEntry, PendingQuestion, PromptLayer, Rested, State, SystemClock,
+    Tools, TurnLimits, UserDecision, WithSkills, fork,
 };
 use offshoot_engine::file::PathContext;
 use offshoot_engine::id::Id;

@@ -49,7 +49,8 @@ impl WorkspaceTools {
 
     /// Those that an agent is started with.
     pub(crate) fn of(host: Arc<ToolHost>, options: &CoderOptions) -> Self {
-        let (registry, capabilities) = (Arc::clone(&options.registry), options.capabilities.clone());
+        let (registry, capabilities) =
+            (Arc::clone(&options.registry), options.capabilities.clone());
         Self::with(registry, host, capabilities, options.has_person)
     }
 

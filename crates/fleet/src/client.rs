@@ -112,8 +112,7 @@ impl FleetClient {
         let client = self.connect(agent).await?;
         let body = PeerBody::json(call).map_err(|error| wrong(error.to_string()))?;
         let idempotent = call.key.is_some();
-        let call =
-            PeerCall { kind: MessageKind::Call, body, deadline: Some(deadline), idempotent };
+        let call = PeerCall { kind: MessageKind::Call, body, deadline: Some(deadline), idempotent };
         let answer = client.request(call).await?;
         answer.json().map_err(|error| wrong(error.to_string()))
     }

@@ -7,10 +7,10 @@ use offshoot_transport::FailureBody;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use offshoot_mxp::ToolRequest;
 use crate::progress::FleetProgress;
 use crate::reply::failure;
 use crate::service::Shared;
+use offshoot_mxp::ToolRequest;
 
 /// What an agent is and does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,9 +123,8 @@ async fn answer_question(
 ) -> Result<(), FailureBody> {
     let refused = |error: String| failure("refused", error);
     let questions = kernel.questions().await.map_err(|error| refused(error.to_string()))?;
-    let found = questions
-        .iter()
-        .find(|(id, asked)| id.0 == given.task && asked.question.key == given.key);
+    let found =
+        questions.iter().find(|(id, asked)| id.0 == given.task && asked.question.key == given.key);
     let Some((id, asked)) = found.filter(|(_, asked)| asked.answer.is_none()) else {
         let what = format!("task {} has no open question {}", given.task, given.key);
         return Err(failure("not_found", what));

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::calls::DECIDE;
-use offshoot_mxp::{CallBody, ToolRequest};
 use crate::client::FleetClient;
 use crate::progress::FleetProgress;
 use crate::service::Shared;
+use offshoot_mxp::{CallBody, ToolRequest};
 
 /// How often open questions are looked at.
 const LOOK: Duration = Duration::from_millis(300);
@@ -65,7 +65,8 @@ impl Courier {
         let key = (task.0, asked.question.key.clone());
         let details = &asked.question.details;
         if let Some(ids) = details["approvals"].as_array() {
-            let ids: Vec<String> = ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect();
+            let ids: Vec<String> =
+                ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect();
             self.tell_once(&key, "a person, with `offshoot approvals`", &asked);
             if let Some(answer) = self.shared.decided(ids).await {
                 self.answer(task, &asked, answer, "approvals").await;

@@ -204,18 +204,24 @@ impl AgentDefinition {
     /// Reads the text of such a file. Paths in it start at the folder of this path.
     pub fn parse(path: &Path, text: &str) -> Result<Self, FleetError> {
         let problem = |problem: String| FleetError::Definition { path: path.to_owned(), problem };
-        let mut read: Self =
-            toml::from_str(text).map_err(|error| problem(error.to_string().trim_end().to_owned()))?;
+        let mut read: Self = toml::from_str(text)
+            .map_err(|error| problem(error.to_string().trim_end().to_owned()))?;
         read.path = path.to_owned();
         read.place(path.parent().unwrap_or(Path::new("/")));
         check::check(&read).map_err(problem)?;
         Ok(read)
     }
 
+    /// Reads the rules that it names, and says whether they can be used.
+    pub fn rules(&self) -> Result<(), FleetError> {
+        crate::service::rules(self).map(drop)
+    }
+
     /// Has all paths start at the folder of the file.
     fn place(&mut self, folder: &Path) {
         let listen = &mut self.listen;
-        let own = [&mut listen.certificate, &mut listen.key, &mut listen.authority, &mut listen.tokens];
+        let own =
+            [&mut listen.certificate, &mut listen.key, &mut listen.authority, &mut listen.tokens];
         let registries = self.registries.iter_mut().map(|registry| &mut registry.authority);
         for path in own.into_iter().chain(registries).flatten() {
             *path = folder.join(&*path);

@@ -82,6 +82,11 @@ pub enum FleetError {
 }
 
 impl FleetError {
+    /// Whether there was no answer in time; the task goes on then.
+    pub fn is_late(&self) -> bool {
+        matches!(self, Self::Call(PeerCallError::Deadline { .. }))
+    }
+
     pub(crate) fn file(path: impl Into<PathBuf>, why: impl ToString) -> Self {
         Self::File { path: path.into(), why: why.to_string() }
     }

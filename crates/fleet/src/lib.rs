@@ -27,10 +27,11 @@ pub use definition::{
 pub use error::FleetError;
 pub use listen::{FleetSecret, registry_listener};
 pub use offshoot_kernel::LifeState;
+pub use offshoot_mxp::{CallBody, SpokenMessage, ToolRequest};
 pub use offshoot_registry::{
     AgentCard, AgentRegistry, DiscoveredAgent, RegistryDiscovery, RegistryLimits, RegistryStanding,
 };
 pub use offshoot_transport::{PeerAddress, PeerName, PeerServer};
 pub use progress::FleetProgress;
-pub use reply::AgentReply;
+pub use reply::{AgentReply, SpokenReply};
 pub use service::{AgentService, AgentServiceOptions};

@@ -55,7 +55,8 @@ fn make(path: &Path) -> std::io::Result<()> {
     let mut bytes = [0; LENGTH];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let draft = path.with_extension(format!("{}", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
     file.write_all(&bytes)?;
     file.sync_all()?;
     let linked = fs::hard_link(&draft, path);

@@ -55,7 +55,9 @@ pub(crate) fn outcome(task: u64, outcome: TaskOutcome) -> Result<Value, FailureB
             Ok(answer)
         }
         TaskOutcome::Cancelled => Err(failure("cancelled", format!("task {task} was cancelled"))),
-        TaskOutcome::Dead { cause, why } => Err(failure(code(cause), format!("task {task}: {why}"))),
+        TaskOutcome::Dead { cause, why } => {
+            Err(failure(code(cause), format!("task {task}: {why}")))
+        }
     }
 }
 

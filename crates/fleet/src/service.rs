@@ -27,6 +27,8 @@ use crate::listen::FleetSecret;
 use crate::progress::{FleetProgress, Watched};
 use crate::tell::Telling;
 
+pub(crate) use self::rules::engine as rules;
+
 /// What an agent is served with.
 pub struct AgentServiceOptions {
     /// Its file.

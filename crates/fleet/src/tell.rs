@@ -85,8 +85,7 @@ impl Telling {
         client: Arc<FleetClient>,
     ) -> Result<Self, FleetError> {
         let outbox = FileOutbox::open(&state.join(format!("tell-{agent}")), OUTBOX_BYTES)?;
-        let observer =
-            PeerObserver { agent: agent.to_owned(), client, runtime: Handle::current() };
+        let observer = PeerObserver { agent: agent.to_owned(), client, runtime: Handle::current() };
         let (observer, outbox) = (Arc::new(observer), Arc::new(outbox));
         let queue = Arc::new(ObserverQueue::new(observer, outbox, QueueLimits::default()));
         let stop = Arc::new(AtomicBool::new(false));

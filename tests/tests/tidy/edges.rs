@@ -202,6 +202,7 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-acp",
             "offshoot-coder",
             "offshoot-engine",
+            "offshoot-fleet",
             "offshoot-mcp",
             "offshoot-protocol",
             "offshoot-provider",

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use offshoot_governance::{
-    GovernanceEngine, GovernanceLayer, GovernanceOptions, GovernanceSource,
-};
+use offshoot_governance::{GovernanceEngine, GovernanceLayer, GovernanceOptions, GovernanceSource};
 
 use crate::definition::AgentDefinition;
 use crate::error::FleetError;
@@ -14,7 +12,7 @@ use crate::error::FleetError;
 const LONGEST: u64 = 1 << 20;
 
 /// Reads the rules that a file names. They are those of whoever serves the agent.
-pub(super) fn engine(agent: &AgentDefinition) -> Result<GovernanceEngine, FleetError> {
+pub(crate) fn engine(agent: &AgentDefinition) -> Result<GovernanceEngine, FleetError> {
     let mut sources = Vec::new();
     for path in &agent.governance.rules {
         let (text, name) = (read(path)?, path.display().to_string());
