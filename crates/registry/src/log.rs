@@ -86,8 +86,9 @@ impl RegistryLog {
             file.set_len(length).map_err(failed("cut", &path))?;
         }
         file.seek(SeekFrom::Start(length)).map_err(failed("read", &path))?;
-        file.sync_all().map_err(failed("write", &path))?;
-        sync_folder(folder)?;
+        if found == 0 {
+            sync_folder(folder)?;
+        }
         let folder = folder.to_owned();
         // What lives is not known yet; a long log is written anew with the next change.
         let (file, live) = (Arc::new(file), 0);

