@@ -39,7 +39,7 @@ pub struct RegistryLog {
     folder: PathBuf,
     file: Arc<File>,
     /// Keeps other processes out.
-    _lock: File,
+    lock: File,
     length: u64,
     live: u64,
     next: u64,
@@ -86,12 +86,13 @@ impl RegistryLog {
             file.set_len(length).map_err(failed("cut", &path))?;
         }
         file.seek(SeekFrom::Start(length)).map_err(failed("read", &path))?;
-        file.sync_all().map_err(failed("write", &path))?;
-        sync_folder(folder)?;
+        if found == 0 {
+            sync_folder(folder)?;
+        }
         let folder = folder.to_owned();
         // What lives is not known yet; a long log is written anew with the next change.
         let (file, live) = (Arc::new(file), 0);
-        Ok(Self { folder, file, _lock: lock, length, live, next, broken: false, cut })
+        Ok(Self { folder, file, lock, length, live, next, broken: false, cut })
     }
 
     /// How many bytes at the end were no whole record when the log was opened.
@@ -159,6 +160,14 @@ impl RegistryLog {
 
     fn path(&self) -> PathBuf {
         self.folder.join("registry.log")
+    }
+}
+
+impl Drop for RegistryLog {
+    /// A process that is just being started may have a copy of the descriptor; closing this one would not let go of the lock.
+    fn drop(&mut self) {
+        // If that fails, the lock goes with the last copy.
+        drop(self.lock.unlock());
     }
 }
 

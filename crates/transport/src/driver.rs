@@ -455,12 +455,9 @@ async fn step(pipe: Option<&mut Pipe>, may_read: bool) -> std::io::Result<()> {
 }
 
 /// A handler that panics fails, and nothing else.
-fn guarded<T: 'static>(
+fn guarded<T: Send + 'static>(
     handling: BoxFuture<'static, Result<T, FailureBody>>,
-) -> impl Future<Output = Result<T, FailureBody>> + Send + 'static
-where
-    T: Send,
-{
+) -> impl Future<Output = Result<T, FailureBody>> + Send + 'static {
     let panicked = |_panic| Err(failure("internal", "the handler panicked"));
     AssertUnwindSafe(handling).catch_unwind().map(move |it| it.unwrap_or_else(panicked))
 }

@@ -307,7 +307,8 @@ mod tests {
     fn a_name_is_what_was_proven() {
         let alpha: &[u8] = b"alpha alpha alpha";
         // Certificate, said name, token, what comes of it.
-        let cases: [(Option<&str>, Option<&str>, Option<&[u8]>, Option<&str>); 9] = [
+        type Case<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a [u8]>, Option<&'a str>);
+        let cases: [Case<'_>; 9] = [
             (None, Some("alpha"), Some(alpha), Some("alpha")),
             (None, Some("beta"), Some(alpha), None),
             (None, Some("gamma"), Some(alpha), None),

@@ -86,7 +86,7 @@ enum Arrival {
     Plain(TcpStream),
     Tls(TcpStream, TlsAcceptor),
     #[cfg(feature = "quic")]
-    Quic(quinn::Incoming),
+    Quic(Box<quinn::Incoming>),
 }
 
 /// A socket that listens.
@@ -271,7 +271,7 @@ impl Accept {
             }
             #[cfg(feature = "quic")]
             Arrival::Quic(incoming) => {
-                let (mut channel, certificates) = crate::quic::accept(incoming).await?;
+                let (mut channel, certificates) = crate::quic::accept(*incoming).await?;
                 channel.proof.name = self.name(&certificates)?;
                 Ok(channel)
             }
@@ -297,7 +297,7 @@ async fn next(socket: &Socket) -> io::Result<Option<Arrival>> {
         }
         #[cfg(feature = "quic")]
         Socket::Quic(endpoint) => match endpoint.accept().await {
-            Some(incoming) => Arrival::Quic(incoming),
+            Some(incoming) => Arrival::Quic(Box::new(incoming)),
             None => return Ok(None),
         },
     }))

@@ -110,7 +110,7 @@ fn number(payload: &[u8]) -> u64 {
 
 /// An event fails at the handler if its number can be divided so.
 fn fails(number: u64) -> bool {
-    number % 5 == 0
+    number.is_multiple_of(5)
 }
 
 struct World {
@@ -227,11 +227,11 @@ impl World {
                 }
             }
             95..97 => {
-                if let Some(ticket) = random.choice(end.calls.keys().copied()) {
-                    if !end.results.contains_key(&ticket) {
-                        end.session.cancel(ticket);
-                        end.calls.remove(&ticket);
-                    }
+                if let Some(ticket) = random.choice(end.calls.keys().copied())
+                    && !end.results.contains_key(&ticket)
+                {
+                    end.session.cancel(ticket);
+                    end.calls.remove(&ticket);
                 }
             }
             _ => {
