@@ -17,12 +17,22 @@ const VERSION: u32 = 1;
 
 /// An event with its place in the journal. The design page has the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawRecord")]
 pub struct KernelRecord {
     version: u32,
     number: u64,
     at: u64,
     event: KernelEvent,
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It is none, or has an event that is not known.
+    #[error(transparent)]
+    Unreadable(#[from] serde_json::Error),
+    /// It is of another version.
+    #[error("version {0} of records is not known, only {VERSION}; use a newer program")]
+    Version(u32),
 }
 
 impl KernelRecord {
@@ -54,30 +64,20 @@ impl KernelRecord {
     }
 
     /// A record as a journal kept it.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes)
-    }
-}
-
-/// A record as it is read, before its version was looked at.
-#[derive(Deserialize)]
-struct RawRecord {
-    version: u32,
-    number: u64,
-    at: u64,
-    event: Value,
-}
-
-impl TryFrom<RawRecord> for KernelRecord {
-    type Error = String;
-
-    fn try_from(raw: RawRecord) -> Result<Self, String> {
-        let RawRecord { version, number, at, event } = raw;
-        if version != VERSION {
-            return Err(format!("version {version} of records is not known, only {VERSION}"));
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
         }
-        let event = serde_json::from_value(event).map_err(|error| error.to_string())?;
-        Ok(Self { version, number, at, event })
+        match serde_json::from_slice::<Self>(bytes) {
+            Ok(record) if record.version == VERSION => Ok(record),
+            Ok(record) => Err(RecordError::Version(record.version)),
+            // Another version may have other events.
+            Err(error) => match serde_json::from_slice(bytes) {
+                Ok(Version { version }) if version != VERSION => Err(RecordError::Version(version)),
+                _ => Err(RecordError::Unreadable(error)),
+            },
+        }
     }
 }
 

@@ -206,9 +206,21 @@ impl KernelJob {
         }
     }
 
+    /// Its due times, if it was set at a time. What was set was checked; a zone that has since left the database is never due.
+    pub(crate) fn times(&self, set_ms: u64) -> Option<JobTimes> {
+        Some(match &self.schedule {
+            JobSchedule::Cron { .. } => {
+                JobTimes::Cron(Box::new(CronTimes::new(&self.name, &self.schedule).ok()?))
+            }
+            JobSchedule::Every { ms } => {
+                JobTimes::Every { from: set_ms, ms: (*ms).max(SHORTEST_MS) }
+            }
+            JobSchedule::Once { at_ms } => JobTimes::Once { at: *at_ms },
+        })
+    }
+
     /// What passed after `last`, up to now.
-    pub(crate) fn due(&self, set_ms: u64, last: u64, now: u64) -> Option<DueRuns> {
-        let times = JobTimes::new(self, set_ms)?;
+    pub(crate) fn due(&self, times: &JobTimes, last: u64, now: u64) -> Option<DueRuns> {
         let latest = times.before(now).filter(|latest| *latest > last)?;
         let most = match self.missed {
             MissedRuns::Skip { grace_ms } if now - latest > grace_ms => 0,
@@ -232,11 +244,6 @@ impl KernelJob {
         run.reverse();
         Some(DueRuns { run, latest, missed })
     }
-
-    /// The first due time after `last`.
-    pub(crate) fn next(&self, set_ms: u64, last: u64) -> Option<u64> {
-        JobTimes::new(self, set_ms)?.after(last)
-    }
 }
 
 impl JobSchedule {
@@ -247,29 +254,20 @@ impl JobSchedule {
 }
 
 /// The due times of a job, read once.
-enum JobTimes {
+#[derive(Debug)]
+pub(crate) enum JobTimes {
     Cron(Box<CronTimes>),
     Every { from: u64, ms: u64 },
     Once { at: u64 },
 }
 
-struct CronTimes {
+#[derive(Debug)]
+pub(crate) struct CronTimes {
     cron: Cron,
     zone: TimeZone,
 }
 
 impl JobTimes {
-    fn new(job: &KernelJob, set_ms: u64) -> Option<Self> {
-        Some(match &job.schedule {
-            // What is set was checked. A zone that has since left the database is never due.
-            JobSchedule::Cron { .. } => {
-                Self::Cron(Box::new(CronTimes::new(&job.name, &job.schedule).ok()?))
-            }
-            JobSchedule::Every { ms } => Self::Every { from: set_ms, ms: (*ms).max(SHORTEST_MS) },
-            JobSchedule::Once { at_ms } => Self::Once { at: *at_ms },
-        })
-    }
-
     /// The latest due time that is not after a time.
     fn before(&self, time: u64) -> Option<u64> {
         match self {
@@ -283,7 +281,7 @@ impl JobTimes {
     }
 
     /// The first due time after a time.
-    fn after(&self, time: u64) -> Option<u64> {
+    pub(crate) fn after(&self, time: u64) -> Option<u64> {
         match self {
             Self::Cron(cron) => cron.after(time),
             Self::Every { from, ms } => {
@@ -354,12 +352,20 @@ mod tests {
         text.parse::<Timestamp>().unwrap().as_millisecond().try_into().unwrap()
     }
 
+    fn passed(job: &KernelJob, set_ms: u64, last: u64, now: u64) -> Option<DueRuns> {
+        job.due(&job.times(set_ms).unwrap(), last, now)
+    }
+
+    fn next(job: &KernelJob, set_ms: u64, last: u64) -> Option<u64> {
+        job.times(set_ms).unwrap().after(last)
+    }
+
     #[test]
     fn missed_runs_are_handled_as_the_job_says() {
         let hourly =
             |missed| KernelJob::new("hourly", JobSchedule::cron("0 * * * *", "UTC")).missed(missed);
         let (last, now) = (at("2026-01-01T00:00:00Z"), at("2026-01-01T05:10:00Z"));
-        let due = |missed| hourly(missed).due(0, last, now).unwrap();
+        let due = |missed| passed(&hourly(missed), 0, last, now).unwrap();
         let latest = at("2026-01-01T05:00:00Z");
         let skipped = due(MissedRuns::Skip { grace_ms: 1 });
         assert_eq!((skipped.run, skipped.latest, skipped.missed), (vec![], latest, 5));
@@ -369,28 +375,28 @@ mod tests {
         assert_eq!((once.run, once.missed), (vec![latest], 4));
         let all = due(MissedRuns::RunAll { bound: 3 });
         assert_eq!((all.run.len(), all.run[0], all.missed), (3, latest - 2 * HOUR, 2));
-        assert_eq!(hourly(MissedRuns::RunOnce).due(0, latest, now), None);
+        assert_eq!(passed(&hourly(MissedRuns::RunOnce), 0, latest, now), None);
     }
 
     #[test]
     fn a_gap_of_the_clock_runs_after_it_and_a_fold_runs_once() {
         let job = KernelJob::new("night", JobSchedule::cron("30 2 * * *", "Europe/Berlin"));
         // 2026-03-29: 02:00 becomes 03:00.
-        let next = job.next(0, at("2026-03-28T12:00:00Z")).unwrap();
-        assert_eq!(next, at("2026-03-29T01:00:00Z"));
+        let gap = next(&job, 0, at("2026-03-28T12:00:00Z")).unwrap();
+        assert_eq!(gap, at("2026-03-29T01:00:00Z"));
         // 2026-10-25: 03:00 becomes 02:00.
-        let first = job.next(0, at("2026-10-24T12:00:00Z")).unwrap();
-        let second = job.next(0, first).unwrap();
+        let first = next(&job, 0, at("2026-10-24T12:00:00Z")).unwrap();
+        let second = next(&job, 0, first).unwrap();
         assert_eq!(second, at("2026-10-26T01:30:00Z"));
     }
 
     #[test]
     fn intervals_count_from_when_they_were_set() {
         let job = KernelJob::new("beat", JobSchedule::Every { ms: 1_000 });
-        assert_eq!(job.next(500, 500), Some(1_500));
-        assert_eq!(job.due(500, 500, 1_499), None);
-        assert_eq!(job.due(500, 500, 10_700).unwrap().run, [10_500]);
-        assert_eq!(job.due(500, 500, 10_700).unwrap().missed, 9);
+        assert_eq!(next(&job, 500, 500), Some(1_500));
+        assert_eq!(passed(&job, 500, 500, 1_499), None);
+        assert_eq!(passed(&job, 500, 500, 10_700).unwrap().run, [10_500]);
+        assert_eq!(passed(&job, 500, 500, 10_700).unwrap().missed, 9);
     }
 
     #[test]

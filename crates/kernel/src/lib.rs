@@ -32,7 +32,7 @@ mod time;
 pub use self::amount::{Amount, Budget, Resource};
 pub use self::context::{TaskContext, TaskHold, TaskPlanStore};
 pub use self::error::KernelError;
-pub use self::event::{KernelEvent, KernelRecord, LifeHook};
+pub use self::event::{KernelEvent, KernelRecord, LifeHook, RecordError};
 pub use self::failure::{EffectError, TaskFailure};
 pub use self::hooks::AgentHooks;
 pub use self::host::HostLimits;

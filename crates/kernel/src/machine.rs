@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{KernelEvent, KernelRecord};
 use crate::input::{Handled, KernelInput, KernelOutput, KernelRefusal, KernelReply};
+use crate::job::JobTimes;
 use crate::queue::ReadyQueue;
 use crate::state::KernelState;
 use crate::task::{DeathCause, TaskId, TaskOutcome, TaskSource};
@@ -41,7 +42,9 @@ struct Flight {
     parked: Vec<TaskId>,
     /// When tasks need a look, by wall time.
     timers: BTreeSet<(u64, TaskId)>,
-    /// When jobs are due.
+    /// The due times of jobs, read once.
+    times: BTreeMap<String, JobTimes>,
+    /// When jobs are due next.
     due: BTreeSet<(u64, String)>,
     running: BTreeMap<TaskId, Attempt>,
     /// Slots of the host that were granted and are not used.

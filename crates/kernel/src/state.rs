@@ -139,11 +139,17 @@ impl KernelState {
         struct Version {
             version: u32,
         }
-        let Version { version } = serde_json::from_slice(bytes)?;
-        if version != VERSION {
-            return Err(SnapshotError::Version(version));
-        }
-        let mut state: Self = serde_json::from_slice(bytes)?;
+        let mut state: Self = match serde_json::from_slice::<Self>(bytes) {
+            Ok(state) if state.version == VERSION => state,
+            Ok(state) => return Err(SnapshotError::Version(state.version)),
+            // Another version may have other parts.
+            Err(error) => match serde_json::from_slice(bytes) {
+                Ok(Version { version }) if version != VERSION => {
+                    return Err(SnapshotError::Version(version));
+                }
+                _ => return Err(SnapshotError::Unreadable(error)),
+            },
+        };
         for task in state.tasks.values() {
             *state.of_sender.entry(task.message.sender.clone()).or_default() += 1;
         }

@@ -10,11 +10,22 @@ use crate::task::{TaskClass, TaskMessage, TaskSource};
 use super::admit::check_name;
 
 impl KernelMachine {
-    /// Notes when a job is due next.
+    /// A job was set or removed.
     pub(super) fn index_job(&mut self, name: &str) {
+        let state = self.state.jobs.get(name);
+        match state.and_then(|state| state.job.times(state.set_ms)) {
+            Some(times) => drop(self.flight.times.insert(name.to_owned(), times)),
+            None => drop(self.flight.times.remove(name)),
+        }
+        self.index_due(name);
+    }
+
+    /// Notes when a job is due next.
+    fn index_due(&mut self, name: &str) {
         self.flight.due.retain(|(_, other)| other != name);
-        let Some(state) = self.state.jobs.get(name) else { return };
-        if let Some(next) = state.job.next(state.set_ms, state.last_ms) {
+        let last = self.state.jobs.get(name).map(|state| state.last_ms);
+        let times = self.flight.times.get(name);
+        if let Some(next) = times.zip(last).and_then(|(times, last)| times.after(last)) {
             self.flight.due.insert((next, name.to_owned()));
         }
     }
@@ -60,13 +71,15 @@ impl Turn<'_> {
             }
             self.flight().due.pop_first();
             self.job_due(&name);
-            self.machine.index_job(&name);
+            self.machine.index_due(&name);
         }
     }
 
     fn job_due(&mut self, name: &str) {
         let Some(state) = self.state().jobs.get(name) else { return };
-        let Some(due) = state.job.due(state.set_ms, state.last_ms, self.now.wall_ms) else {
+        let times = self.machine.flight.times.get(name);
+        let now = self.now.wall_ms;
+        let Some(due) = times.and_then(|times| state.job.due(times, state.last_ms, now)) else {
             return;
         };
         let room = match state.job.missed {

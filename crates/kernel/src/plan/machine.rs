@@ -135,7 +135,7 @@ impl PlanMachine {
     }
 
     /// What is to be done next. The events are durable before any of it begins.
-    pub fn next(&mut self) -> (Vec<PlanEvent>, Vec<PlannedCall>) {
+    pub fn advance(&mut self) -> (Vec<PlanEvent>, Vec<PlannedCall>) {
         let (mut events, mut calls) = (Vec::new(), Vec::new());
         if self.state.spec.is_none() || self.state.end.is_some() {
             return (events, calls);

@@ -134,7 +134,7 @@ impl<E: PlanEffects, S: PlanStore> Planner<E, S> {
         let mut flight: FuturesUnordered<BoxFuture<'_, (PlanOp, PlanReport)>> =
             FuturesUnordered::new();
         loop {
-            let (more, calls) = machine.next();
+            let (more, calls) = machine.advance();
             events.extend(more);
             if !events.is_empty() {
                 let events = std::mem::take(&mut events);

@@ -5,7 +5,6 @@ use crate::amount::Amount;
 use crate::event::{KernelEvent, KernelRecord};
 use crate::ledger::AccountId;
 use crate::life::{LifeState, LifeStep};
-use crate::plan::PlanState;
 use crate::question::AskedQuestion;
 use crate::task::{
     ChildTask, DeadLetter, EffectState, Task, TaskId, TaskOutcome, TaskPhase, TaskSource,
@@ -129,7 +128,7 @@ impl KernelState {
                 }
             }
             KernelEvent::Planned { plan, event } => {
-                self.plans.entry(plan.clone()).or_insert_with(PlanState::default).apply(event);
+                self.plans.entry(plan.clone()).or_default().apply(event);
             }
         }
     }

@@ -56,7 +56,7 @@ fn run(spec: &PlanSpec, log: &mut Vec<PlanEvent>, world: &mut World, dies_at: us
     let mut pending = machine.load(spec).unwrap();
     let mut calls = Vec::new();
     loop {
-        let (events, more) = machine.next();
+        let (events, more) = machine.advance();
         pending.extend(events);
         for event in pending.drain(..) {
             if log.len() == dies_at {
@@ -132,7 +132,7 @@ fn a_failed_branch_can_be_replaced() {
     let mut log = machine.load(&spec).unwrap();
     let mut asked = 0;
     while machine.state().end.is_none() {
-        let (events, calls) = machine.next();
+        let (events, calls) = machine.advance();
         log.extend(events);
         for call in calls {
             let report = match &call.op {
@@ -169,7 +169,7 @@ fn steps_that_do_not_fit_replace_nothing() {
         let mut machine = PlanMachine::new(PlanState::default());
         machine.load(&spec).unwrap();
         while machine.state().end.is_none() {
-            for call in machine.next().1 {
+            for call in machine.advance().1 {
                 let report = match &call.op {
                     PlanOp::Replan(_) => PlanReport::Steps(Some(vec![bad.clone()])),
                     op => report(op),
