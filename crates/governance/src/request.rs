@@ -139,7 +139,10 @@ impl GovernanceRequest {
         let labels = self.labels.iter().map(|label| ("label", label));
         let long = texts.into_iter().chain(labels).find(|(_, text)| text.len() > MAX_FIELD);
         if let Some((field, text)) = long {
-            return Some(format!("its {field} has {} bytes, and {MAX_FIELD} is the most", text.len()));
+            return Some(format!(
+                "its {field} has {} bytes, and {MAX_FIELD} is the most",
+                text.len()
+            ));
         }
         let count = self.labels.len();
         (count > MAX_LABELS).then(|| format!("it has {count} labels, and {MAX_LABELS} is the most"))

@@ -139,7 +139,8 @@ impl EscalationRecord {
     /// Reads a record that was stored as JSON. One that was changed, or is of another version, is refused.
     pub fn from_json(text: &str) -> Result<Self, EscalationError> {
         let damaged = |why: String| EscalationError::Damaged(why);
-        let record: Self = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        let record: Self =
+            serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
         if record.version != VERSION {
             return Err(damaged(format!("version {} is not known", record.version)));
         }

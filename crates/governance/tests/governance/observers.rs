@@ -247,7 +247,10 @@ fn what_cannot_be_told_is_denied() {
     assert!(gate.decide(&tool("x"), 5).decision.is_allowed());
     sink.fails.store(true, Ordering::SeqCst);
     let verdict = gate.decide(&tool("x"), 6);
-    assert_eq!((verdict.decision, verdict.rule.name.as_str()), (GovernanceDecision::Deny, "unrecorded"));
+    assert_eq!(
+        (verdict.decision, verdict.rule.name.as_str()),
+        (GovernanceDecision::Deny, "unrecorded")
+    );
     assert_eq!(sink.times(), [5]);
     assert_eq!(sink.events.lock().unwrap()[0].kind, GovernanceEventKind::Allowed);
     // A full outbox is such a case.

@@ -86,7 +86,7 @@ fn a_crash_cuts_the_end_off_and_nothing_more() {
 }
 
 #[test]
-fn every_bit_in_the_middle_counts() {
+fn every_bit_counts() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("outbox");
     let outbox = open(&path);
@@ -95,8 +95,8 @@ fn every_bit_in_the_middle_counts() {
     }
     drop(outbox);
     let bytes = fs::read(&path).unwrap();
-    let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
-    for at in 0..=last {
+    // Without its very end, the last line looks as if a crash had cut it off.
+    for at in 0..bytes.len() - 1 {
         for bit in 0..8 {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;

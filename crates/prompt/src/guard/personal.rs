@@ -1,8 +1,8 @@
 //! Personal data in texts, by its form.
 
 mod card;
-mod id;
 mod iban;
+mod id;
 mod ip;
 mod mail;
 mod phone;

@@ -22,8 +22,7 @@ pub(crate) struct ParseProblem {
     pub(crate) hint: Option<&'static str>,
 }
 
-const TAGS: &str =
-    "there are {{name}}, {{#if name}}, {{else}}, {{/if}}, {{#each name}}, {{item}}, {{/each}} and {{> name}}";
+const TAGS: &str = "there are {{name}}, {{#if name}}, {{else}}, {{/if}}, {{#each name}}, {{item}}, {{/each}} and {{> name}}";
 
 /// Reads a text.
 pub(crate) fn parse(text: &str) -> Result<Vec<Node>, ParseProblem> {
@@ -233,8 +232,10 @@ mod tests {
 
     #[test]
     fn a_block_tag_takes_its_line_with_it() {
-        let nodes = parse("a\n  {{#if x}}\nb\n{{else}}\nc\n{{/if}}\nd {{#if x}}e{{/if}}\n").unwrap();
-        let [first, Node::If { then, otherwise, .. }, behind, Node::If { .. }, end] = &nodes[..] else {
+        let nodes =
+            parse("a\n  {{#if x}}\nb\n{{else}}\nc\n{{/if}}\nd {{#if x}}e{{/if}}\n").unwrap();
+        let [first, Node::If { then, otherwise, .. }, behind, Node::If { .. }, end] = &nodes[..]
+        else {
             panic!("{nodes:?}");
         };
         assert_eq!((first, behind, end), (&text("a\n"), &text("d "), &text("\n")));

@@ -36,14 +36,16 @@ fn card_end(text: &str, digits: &[(usize, u8)]) -> Option<usize> {
         .map(|length| digits[length - 1].0 + 1)
         .find(|end| {
             let rest = &text[*end..];
-            let is_decimal = rest.starts_with('.') && at(text, *end + 1).is_some_and(|c| c.is_ascii_digit());
+            let is_decimal =
+                rest.starts_with('.') && at(text, *end + 1).is_some_and(|c| c.is_ascii_digit());
             at(text, *end).is_none_or(|c| !is_word(c)) && !is_decimal
         })
 }
 
 /// Whether somebody gives out cards with this beginning and length.
 fn is_issued(digits: &[u8]) -> bool {
-    let start = |count: usize| digits[..count].iter().fold(0_u32, |n, digit| n * 10 + u32::from(*digit));
+    let start =
+        |count: usize| digits[..count].iter().fold(0_u32, |n, digit| n * 10 + u32::from(*digit));
     let is_one_digit = digits.iter().all(|digit| *digit == digits[0]);
     let lengths: &[usize] = match (start(1), start(2), start(3), start(4)) {
         (4, ..) => &[13, 16, 19],

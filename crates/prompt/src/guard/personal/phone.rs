@@ -14,8 +14,13 @@ pub(super) fn find(text: &str) -> impl Iterator<Item = PersonalSpan> {
         let is_behind = found.last().is_none_or(|last| start >= last.end);
         let is_free = before(text, start).is_none_or(|c| !is_word(c) && !"+.,-/:=#".contains(c))
             || (c == '+' && before(text, start).is_some_and(|c| ":=(".contains(c)))
-            || (before(text, start) == Some(':') && text[..start].to_ascii_lowercase().ends_with("tel:"));
-        if begins && is_behind && is_free && let Some(end) = end(text, start) {
+            || (before(text, start) == Some(':')
+                && text[..start].to_ascii_lowercase().ends_with("tel:"));
+        if begins
+            && is_behind
+            && is_free
+            && let Some(end) = end(text, start)
+        {
             found.push(PersonalSpan { kind: PersonalKind::PhoneNumber, start, end });
         }
     }
