@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::{EscalationFallback, EscalationTarget, GovernanceDecision};
 use crate::escalation::error::EscalationError;
-use crate::request::{GovernanceRequest, RequestDigest};
+use crate::request::{GovernanceDigest, GovernanceRequest};
 use crate::verdict::GovernanceVerdict;
 use crate::word::words;
 
@@ -47,7 +47,7 @@ pub enum EscalationEvent {
     /// The grant is used for this request.
     Use {
         /// The digest of the request.
-        request: RequestDigest,
+        request: GovernanceDigest,
     },
 }
 
@@ -77,7 +77,7 @@ pub struct EscalationRecord {
     /// What it is called.
     pub id: String,
     /// The digest of the request.
-    pub digest: RequestDigest,
+    pub digest: GovernanceDigest,
     /// What is asked about; it has no data.
     pub request: GovernanceRequest,
     /// Who is asked.
@@ -198,7 +198,7 @@ impl EscalationRecord {
         Ok(())
     }
 
-    fn use_grant(&mut self, now_ms: u64, request: RequestDigest) -> Result<(), EscalationError> {
+    fn use_grant(&mut self, now_ms: u64, request: GovernanceDigest) -> Result<(), EscalationError> {
         let id = || self.id.clone();
         if request != self.digest {
             return Err(EscalationError::OtherRequest { id: id() });

@@ -59,10 +59,13 @@ impl Model {
 fn the_machine_does_what_the_model_says() {
     let seed = fastrand::u64(..);
     let mut rng = Rng::with_seed(seed);
+    let engines = EscalationFallback::ALL.iter().map(|fallback| {
+        asking(&format!("ask = \"person:p\"\nwithin_s = 10\nfallback = \"{fallback}\""))
+    });
+    let engines: Vec<GovernanceEngine> = engines.collect();
     for _ in 0..2_000 {
-        let fallback = EscalationFallback::ALL[rng.usize(..2)];
-        let engine =
-            asking(&format!("ask = \"person:p\"\nwithin_s = 10\nfallback = \"{fallback}\""));
+        let at = rng.usize(..2);
+        let (fallback, engine) = (EscalationFallback::ALL[at], &engines[at]);
         let request = tool("x");
         let verdict = engine.decide(&request);
         let mut record = EscalationRecord::open("e", &request, &verdict, 0).unwrap();

@@ -137,7 +137,7 @@ fn a_dead_observer_is_an_error_and_no_more() {
     sink.panics.store(true, Ordering::SeqCst);
     queue.observe(&event(1, false)).unwrap();
     queue.observe(&event(2, true)).unwrap();
-    assert_eq!(queue.pump(0, 10).unwrap().failed, 3.min(2));
+    assert_eq!(queue.pump(0, 10).unwrap().failed, 2);
     sink.panics.store(false, Ordering::SeqCst);
     queue.pump(100_000, 10).unwrap();
     assert_eq!(sink.times(), [1, 2]);

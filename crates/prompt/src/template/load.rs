@@ -264,52 +264,57 @@ impl<'a> Loader<'a> {
                 (template.nodes, template.includes) = (nodes, includes);
             }
         }
-        let mut digests = BTreeMap::new();
+        let mut known = BTreeMap::new();
         for key in self.library.keys() {
-            self.digest(&key, &mut Vec::new(), &mut digests);
+            self.digest(&key, &mut Vec::new(), &mut known);
         }
-        for (key, digest) in digests {
+        for (key, (digest, _)) in known {
             if let Some(template) = self.library.get_mut(&key) {
                 template.digest = digest;
             }
         }
     }
 
-    /// The digest of a template, parts first; none where it includes itself or is too deep.
+    /// The digest of a template and how deep it includes others, parts first; none where it includes itself or is too deep.
     fn digest(
         &mut self,
         key: &TemplateKey,
         path: &mut Vec<TemplateKey>,
-        digests: &mut BTreeMap<TemplateKey, TemplateDigest>,
-    ) -> Option<TemplateDigest> {
-        if let Some(known) = digests.get(key)
-            && path.len() < DEEPEST
-        {
+        known: &mut BTreeMap<TemplateKey, (TemplateDigest, usize)>,
+    ) -> Option<(TemplateDigest, usize)> {
+        if let Some(known) = known.get(key) {
             return Some(*known);
         }
-        let template = self.library.get(key)?;
-        let names = || path.iter().chain([key]).map(|key| key.0.as_str()).collect::<Vec<_>>();
-        let message = match path.len() {
-            _ if path.contains(key) => {
-                format!("these include one another: {}", names().join(" > "))
-            }
-            length if length > DEEPEST => {
-                format!(
-                    "templates include one another deeper than {DEEPEST}: {}",
-                    names().join(" > ")
-                )
-            }
-            _ => {
-                let includes = template.includes.clone();
-                path.push(key.clone());
-                let parts: Option<Vec<TemplateDigest>> =
-                    includes.iter().map(|part| self.digest(part, path, digests)).collect();
-                path.pop();
-                let digest = TemplateDigest::of(self.library.get(key)?, &parts?);
-                digests.insert(key.clone(), digest);
-                return Some(digest);
-            }
+        let names = |path: &[TemplateKey]| {
+            let names: Vec<&str> = path.iter().chain([key]).map(|key| key.0.as_str()).collect();
+            names.join(" > ")
         };
+        if path.contains(key) {
+            return self.refuse(key, format!("these include one another: {}", names(path)));
+        }
+        let mut deepest = 0;
+        let mut digests = Vec::new();
+        if path.len() <= DEEPEST {
+            path.push(key.clone());
+            for part in self.library.get(key)?.includes.clone() {
+                let (digest, depth) = self.digest(&part, path, known)?;
+                digests.push(digest);
+                deepest = deepest.max(depth + 1);
+            }
+            path.pop();
+        }
+        if path.len() > DEEPEST || deepest > DEEPEST {
+            let message =
+                format!("templates include one another deeper than {DEEPEST}: {}", names(path));
+            return self.refuse(key, message);
+        }
+        let digest = TemplateDigest::of(self.library.get(key)?, &digests);
+        known.insert(key.clone(), (digest, deepest));
+        Some((digest, deepest))
+    }
+
+    fn refuse<T>(&mut self, key: &TemplateKey, message: String) -> Option<T> {
+        let template = self.library.get(key)?;
         let problem = self.texts[key].problem(&template.text, 0, message, None);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);

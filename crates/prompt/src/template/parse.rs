@@ -226,7 +226,7 @@ mod tests {
     fn tags_are_found_in_texts() {
         let nodes = parse("a {{x}} \\{{b}} {{> part@2}}").unwrap();
         let value = Node::Value { name: "x".to_owned(), at: 2 };
-        let include = Node::Include { reference: "part@2".to_owned(), at: 16 };
+        let include = Node::Include { reference: "part@2".to_owned(), at: 15 };
         assert_eq!(nodes, [text("a "), value, text(" {{b}} "), include]);
     }
 

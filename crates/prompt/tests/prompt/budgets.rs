@@ -119,8 +119,10 @@ fn templates_stay_as_they_are_unless_they_say_otherwise() {
     assert!(small("trim = \"summarise\"").unwrap().contains("to be summarised"));
     // A template goes after all context of lower priority, and before that of a higher one.
     let of = |priority: u8| {
-        let text = task(&long, "")
-            .replace("layer =", &format!("priority = {priority}\nrequired = false\nlayer ="));
+        let text = task(&long, "").replace(
+            "layer =",
+            &format!("priority = {priority}\nrequired = false\ntrim = \"drop\"\nlayer ="),
+        );
         let request =
             wanted().with_context(section("c", &long).with_trim(TrimRule::Drop)).with_budget(90);
         let built = engine(&text).build_with(&request, &characters).unwrap();

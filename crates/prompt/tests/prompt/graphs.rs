@@ -274,7 +274,7 @@ fn plans_are_checked_when_they_are_loaded() {
             "nothing leads from `draft` to the end",
         ),
         ("{ is = \"bad\", to = \"draft\" }", "", "12:1", "`check` has no edge for bad"),
-        ("{ is = \"bad\", to", "{ to = \"end\" }, { is = \"bad\", to", "19:41", "behind"),
+        ("{ is = \"bad\", to", "{ to = \"end\" }, { is = \"bad\", to", "19:39", "behind"),
         (
             "edges = [{ to = \"check\" }]",
             "edges = [{ to = \"end\" }]",

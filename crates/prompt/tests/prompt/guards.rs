@@ -119,6 +119,9 @@ fn redaction_leaves_nothing_of_the_corpus() {
     let mut rng = fastrand::Rng::with_seed(seed);
     let corpus = corpus();
     let hits: Vec<_> = corpus.hit.iter().filter(|hit| hit.missed.is_none()).collect();
+    // What is no value there may have one as a part, such as a longer number.
+    let has_value = |text: &str| hits.iter().any(|hit| text.contains(&hit.value));
+    let plain: Vec<_> = corpus.plain.iter().filter(|plain| !has_value(&plain.text)).collect();
     for _ in 0..150 {
         let mut text = String::new();
         let mut values = Vec::new();
@@ -129,7 +132,7 @@ fn redaction_leaves_nothing_of_the_corpus() {
                 text += &hit.text;
                 values.push(&hit.value);
             } else {
-                text += &corpus.plain[rng.usize(..corpus.plain.len())].text;
+                text += &plain[rng.usize(..plain.len())].text;
             }
             text += between;
         }

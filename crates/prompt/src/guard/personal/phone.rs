@@ -12,10 +12,12 @@ pub(super) fn find(text: &str) -> impl Iterator<Item = PersonalSpan> {
     for (start, c) in text.char_indices() {
         let begins = c == '+' || c == '(' || c.is_ascii_digit();
         let is_behind = found.last().is_none_or(|last| start >= last.end);
-        let is_free = before(text, start).is_none_or(|c| !is_word(c) && !"+.,-/:=#".contains(c))
-            || (c == '+' && before(text, start).is_some_and(|c| ":=(".contains(c)))
-            || (before(text, start) == Some(':')
-                && text[..start].to_ascii_lowercase().ends_with("tel:"));
+        let is_free = match before(text, start) {
+            None => true,
+            Some(':') if is_link(&text[..start]) => true,
+            Some(before) if c == '+' && ":=(".contains(before) => true,
+            Some(before) => !is_word(before) && !"+.,-/:=#".contains(before),
+        };
         if begins
             && is_behind
             && is_free
@@ -27,10 +29,17 @@ pub(super) fn find(text: &str) -> impl Iterator<Item = PersonalSpan> {
     found.into_iter()
 }
 
+/// Whether a text ends as a link to a phone begins.
+fn is_link(before: &str) -> bool {
+    const LINK: &[u8] = b"tel:";
+    let end = before.len().checked_sub(LINK.len()).map(|at| &before.as_bytes()[at..]);
+    end.is_some_and(|end| end.eq_ignore_ascii_case(LINK))
+}
+
 /// The groups of digits from a place on, and where the last one ends.
 fn groups(text: &str, start: usize) -> (Vec<String>, usize) {
     let mut groups: Vec<String> = vec![String::new()];
-    let (mut end, mut signs) = (start, 0);
+    let (mut end, mut signs, mut digits) = (start, 0, 0);
     for (offset, c) in text[start..].char_indices() {
         let here = start + offset;
         match c {
@@ -41,7 +50,11 @@ fn groups(text: &str, start: usize) -> (Vec<String>, usize) {
                 if let Some(group) = groups.last_mut() {
                     group.push(c);
                 }
-                (signs, end) = (0, here + 1);
+                (signs, end, digits) = (0, here + 1, digits + 1);
+                // Two more than any number has, so that it is seen to be too long.
+                if digits > INTERNATIONAL.end() + 2 {
+                    break;
+                }
             }
             '+' if offset == 0 => {}
             ' ' | '-' | '.' | '/' | '(' | ')' if signs < 2 => signs += 1,
