@@ -99,6 +99,34 @@ fn versions_and_sizes_are_limited() {
     assert!(of(&padded(MAX_RULES_FILE + 1)).unwrap_err().contains("divide it"));
 }
 
+/// Whatever is in a file, it is read or refused.
+#[test]
+fn any_file_may_come() {
+    let seed = fastrand::u64(..);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let good = rule(
+        "escalate",
+        "target = [\"a*\", \"?\\\\b\"]\nmax_cost = 3\nask = \"person:p\"",
+        "{ action = \"spend\", target = \"a\" }",
+    );
+    assert_eq!(problems(&good), "nothing");
+    for _ in 0..2_000 {
+        let mut characters: Vec<char> = good.chars().collect();
+        for _ in 0..rng.usize(1..4) {
+            let at = rng.usize(..characters.len().max(1));
+            match rng.u8(..3) {
+                _ if characters.len() < 2 => {}
+                0 => drop(characters.remove(at)),
+                1 => characters
+                    .insert(at, ['"', '[', '{', '\\', 'é', '\n', '9', '-'][rng.usize(..8)]),
+                _ => characters.truncate(at.max(1)),
+            }
+        }
+        let text: String = characters.into_iter().collect();
+        assert!(!problems(&text).is_empty(), "seed {seed}");
+    }
+}
+
 #[test]
 fn the_number_of_rules_is_limited() {
     let many = |count: usize, from: usize| {

@@ -126,7 +126,7 @@ fn luhn(digits: &[u8]) -> bool {
             if value > 9 { value - 9 } else { value }
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// The remainder by 97 of a text of digits and letters, of which `A` is 10 and `Z` 35.

@@ -153,6 +153,47 @@ fn rules_of_sections_are_checked() {
     }
 }
 
+/// Whatever is in a template, it is read or refused; and what is read is built to the same bytes again.
+#[test]
+fn any_template_may_come() {
+    let seed = fastrand::u64(..);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let pieces = [
+        "{{a}}",
+        "{{#if a}}",
+        "{{else}}",
+        "{{/if}}",
+        "{{#each l}}",
+        "{{/each}}",
+        "{{item}}",
+        "{{> p}}",
+        "{{",
+        "}}",
+        "\\{{",
+        "\n",
+        " ",
+        "é",
+        "{{#if e is x}}",
+    ];
+    let variables = "a = { type = \"text\", default = \"{{a}}\" }\nl = { type = \"list\", default = [\"1\", \"{{/each}}\"] }\ne = { type = \"enum\", values = [\"x\"], default = \"x\" }";
+    let part = template("p", "part", "part", "");
+    let mut read = 0;
+    for _ in 0..3_000 {
+        let mut text = String::new();
+        for _ in 0..rng.usize(..8) {
+            text += pieces[rng.usize(..pieces.len())];
+        }
+        // All variables are used, so that nothing else is wrong with it.
+        text += "{{a}}{{l}}{{#if e}}{{/if}}";
+        let source = file(&(task(&text, variables) + &part));
+        let Ok(engine) = PromptEngine::load(&[source]) else { continue };
+        read += 1;
+        let one = engine.build(&wanted()).unwrap();
+        assert_eq!(engine.build(&wanted()).unwrap(), one, "seed {seed}: {text}");
+    }
+    assert!(read > 100, "seed {seed}: only {read} were read");
+}
+
 #[test]
 fn files_are_checked() {
     let load = |sources: &[PromptSource]| {

@@ -80,10 +80,10 @@ fn end(text: &str, start: usize) -> Option<usize> {
             && INTERNATIONAL.contains(&(digits.len() - 2))
             && !digits.starts_with("000")
             && !written.contains('.')
-    } else if written.starts_with('(') {
+    } else if let Some(area) = written.strip_prefix('(') {
         NATIONAL.contains(&digits.len())
             && (2..=5).contains(&lengths[0])
-            && written[1..].chars().position(|c| c == ')') == Some(lengths[0])
+            && area.find(')') == Some(lengths[0])
     } else {
         // 555-010-1234, and 1-555-010-1234.
         matches!(lengths.as_slice(), [3, 3, 4] | [1, 3, 3, 4])
