@@ -64,7 +64,8 @@ impl TryFrom<String> for EscalationTarget {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("`{text}` is neither `person:NAME` nor `agent:NAME`"))
+        Self::parse(&text)
+            .ok_or_else(|| format!("`{text}` is neither `person:NAME` nor `agent:NAME`"))
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::GovernanceDecision;
 use crate::escalation::record::EscalationRecord;
-use crate::request::{GovernanceRequest, RequestDigest};
+use crate::request::{GovernanceDigest, GovernanceRequest};
 use crate::verdict::GovernanceVerdict;
 use crate::word::words;
 
@@ -48,7 +48,7 @@ pub struct GovernanceEvent {
     /// What.
     pub kind: GovernanceEventKind,
     /// The digest of the request.
-    pub digest: RequestDigest,
+    pub digest: GovernanceDigest,
     /// What was asked for.
     pub request: GovernanceRequest,
     /// The name of the rule.

@@ -64,7 +64,7 @@ pub use outbox::file::{FileOutbox, OUTBOX_BYTES};
 pub use outbox::memory::MemoryOutbox;
 pub use outbox::{GovernanceOutbox, OutboxEntry, OutboxError};
 pub use request::{
-    DataSensitivity, GovernanceRequest, GovernedAction, MAX_FIELD, MAX_LABELS, RequestDigest,
+    DataSensitivity, GovernanceDigest, GovernanceRequest, GovernedAction, MAX_FIELD, MAX_LABELS,
 };
 pub use rules::file::MAX_RULES_FILE;
 pub use rules::load::MAX_RULES;

@@ -20,7 +20,9 @@ pub struct OutboxEntry {
 #[non_exhaustive]
 pub enum OutboxError {
     /// It holds as much as it may.
-    #[error("the outbox has {bytes} bytes, and {most} is the most; see why its events do not arrive")]
+    #[error(
+        "the outbox has {bytes} bytes, and {most} is the most; see why its events do not arrive"
+    )]
     Full {
         /// How many bytes it would have.
         bytes: u64,

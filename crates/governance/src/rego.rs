@@ -86,7 +86,9 @@ impl RegoRules {
             Some("escalate") => Some(GovernanceDecision::Escalate(terms.clone())),
             Some("deny") => Some(GovernanceDecision::Deny),
             Some(other) => {
-                return Err(format!("`decision` is `{other}`, which is none of allow, escalate, deny"));
+                return Err(format!(
+                    "`decision` is `{other}`, which is none of allow, escalate, deny"
+                ));
             }
         };
         let reason = text("reason")?;

@@ -111,7 +111,7 @@ impl GovernanceRequest {
     }
 
     /// What the request is recognised by: two have one digest only if they are the same.
-    pub fn digest(&self) -> RequestDigest {
+    pub fn digest(&self) -> GovernanceDigest {
         let mut hasher = blake3::Hasher::new_derive_key("offshoot governance request 1");
         let mut add = |text: &str| {
             hasher.update(&(text.len() as u64).to_le_bytes());
@@ -130,7 +130,7 @@ impl GovernanceRequest {
         for label in &self.labels {
             add(label);
         }
-        RequestDigest(*hasher.finalize().as_bytes())
+        GovernanceDigest(*hasher.finalize().as_bytes())
     }
 
     /// What is longer than a request may be.
@@ -139,7 +139,10 @@ impl GovernanceRequest {
         let labels = self.labels.iter().map(|label| ("label", label));
         let long = texts.into_iter().chain(labels).find(|(_, text)| text.len() > MAX_FIELD);
         if let Some((field, text)) = long {
-            return Some(format!("its {field} has {} bytes, and {MAX_FIELD} is the most", text.len()));
+            return Some(format!(
+                "its {field} has {} bytes, and {MAX_FIELD} is the most",
+                text.len()
+            ));
         }
         let count = self.labels.len();
         (count > MAX_LABELS).then(|| format!("it has {count} labels, and {MAX_LABELS} is the most"))
@@ -149,27 +152,27 @@ impl GovernanceRequest {
 /// What a request is recognised by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct RequestDigest([u8; 32]);
+pub struct GovernanceDigest([u8; 32]);
 
-impl fmt::Display for RequestDigest {
+impl fmt::Display for GovernanceDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         blake3::Hash::from_bytes(self.0).fmt(f)
     }
 }
 
-impl fmt::Debug for RequestDigest {
+impl fmt::Debug for GovernanceDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RequestDigest({self})")
+        write!(f, "GovernanceDigest({self})")
     }
 }
 
-impl From<RequestDigest> for String {
-    fn from(digest: RequestDigest) -> Self {
+impl From<GovernanceDigest> for String {
+    fn from(digest: GovernanceDigest) -> Self {
         digest.to_string()
     }
 }
 
-impl TryFrom<String> for RequestDigest {
+impl TryFrom<String> for GovernanceDigest {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {

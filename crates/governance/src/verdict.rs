@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::decision::GovernanceDecision;
 use crate::options::GovernanceLayer;
 use crate::pattern::Pattern;
-use crate::request::{GovernanceRequest, RequestDigest};
+use crate::request::{GovernanceDigest, GovernanceRequest};
 
 /// A rule that decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct GovernanceVerdict {
     /// Why, for people.
     pub reason: String,
     /// What was decided about.
-    pub request: RequestDigest,
+    pub request: GovernanceDigest,
     /// What would have allowed it; none where it is allowed.
     pub remedy: Option<GovernanceRemedy>,
 }

@@ -174,9 +174,8 @@ impl<'a> Fitting<'a> {
                 Some(format!("[{name}: {tokens} tokens left out, to be summarised]"))
             }
         };
-        let is_enough = |tokens: usize| {
-            tokens >= rule.min_tokens || rule.trim == TrimRule::Summarise
-        };
+        let is_enough =
+            |tokens: usize| tokens >= rule.min_tokens || rule.trim == TrimRule::Summarise;
         match text.map(|text| (self.estimator.estimate(&text), text)) {
             Some((tokens, text)) if is_enough(tokens) && tokens < self.fitted[at].tokens => {
                 let fitted = &mut self.fitted[at];

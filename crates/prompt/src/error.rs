@@ -69,7 +69,9 @@ pub enum BuildError {
         wanted: &'static str,
     },
     /// A template is not for this type of task.
-    #[error("the template `{name}` is not for tasks of the type `{task_type}`; see its `for_tasks`")]
+    #[error(
+        "the template `{name}` is not for tasks of the type `{task_type}`; see its `for_tasks`"
+    )]
     NotForTask {
         /// The name.
         name: String,
@@ -95,7 +97,9 @@ pub enum BuildError {
         expected: String,
     },
     /// A value of another type, or beyond a limit.
-    #[error("the variable `{variable}` of the template `{template}` has to be {expected}; it is {found}")]
+    #[error(
+        "the variable `{variable}` of the template `{template}` has to be {expected}; it is {found}"
+    )]
     WrongValue {
         /// The template.
         template: String,
@@ -113,7 +117,9 @@ pub enum BuildError {
         name: String,
     },
     /// A template may not speak in the system layer.
-    #[error("the template `{name}` ({digest}) may not speak in the system layer: allow its digest, or take it out")]
+    #[error(
+        "the template `{name}` ({digest}) may not speak in the system layer: allow its digest, or take it out"
+    )]
     NotAllowed {
         /// The name.
         name: String,
@@ -121,7 +127,9 @@ pub enum BuildError {
         digest: TemplateDigest,
     },
     /// Something that may not be sent.
-    #[error("line {line} of the section `{section}` has a value of the kind `{kind}`, which may not be sent")]
+    #[error(
+        "line {line} of the section `{section}` has a value of the kind `{kind}`, which may not be sent"
+    )]
     Blocked {
         /// The section.
         section: String,
@@ -131,7 +139,9 @@ pub enum BuildError {
         kind: BlockedKind,
     },
     /// The prompt does not fit.
-    #[error("the prompt needs {needed} tokens, and there are {budget}: shorten `{largest}`, or take away what is required")]
+    #[error(
+        "the prompt needs {needed} tokens, and there are {budget}: shorten `{largest}`, or take away what is required"
+    )]
     TooLarge {
         /// So many are needed at least.
         needed: usize,
@@ -141,7 +151,9 @@ pub enum BuildError {
         largest: String,
     },
     /// A section may not be cut and is longer than it may be.
-    #[error("the section `{section}` has {tokens} tokens, {most} is the most, and it may not be cut")]
+    #[error(
+        "the section `{section}` has {tokens} tokens, {most} is the most, and it may not be cut"
+    )]
     SectionTooLarge {
         /// The section.
         section: String,

@@ -75,7 +75,11 @@ impl PromptGraph {
     pub fn load(source: &PromptSource, engine: &PromptEngine) -> Result<Self, TemplateError> {
         let mut draft = file::read(source)?;
         let problems = check::check(&mut draft, source, engine);
-        if problems.is_empty() { Ok(draft.into_graph(source)) } else { Err(TemplateError { problems }) }
+        if problems.is_empty() {
+            Ok(draft.into_graph(source))
+        } else {
+            Err(TemplateError { problems })
+        }
     }
 
     /// What the plan is called.
@@ -137,7 +141,8 @@ impl PromptGraph {
                 None => {
                     match &node.unclear {
                         Some(to) => next.enter(self, to),
-                        None => next.fail(format!("the answer of `{name}` has no {}", outcome.expected())),
+                        None => next
+                            .fail(format!("the answer of `{name}` has no {}", outcome.expected())),
                     }
                     return Ok(next);
                 }

@@ -141,7 +141,8 @@ impl Guardrails {
             if self.secrets == GuardAction::Block {
                 return blocked(first_difference(&section.text, &without), BlockedKind::Secret);
             }
-            let count = without.matches(REDACTED).count() - section.text.matches(REDACTED).count().min(without.matches(REDACTED).count());
+            let count = without.matches(REDACTED).count()
+                - section.text.matches(REDACTED).count().min(without.matches(REDACTED).count());
             found("secret", self.secrets, count.max(1));
             if self.secrets == GuardAction::Redact {
                 section.text = without;
@@ -232,7 +233,9 @@ impl Placeholders {
         // However it is written, it is the same number or address.
         let plain: String = match kind {
             PersonalKind::EmailAddress | PersonalKind::IpAddress => value.to_lowercase(),
-            _ => value.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect(),
+            _ => {
+                value.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+            }
         };
         let last = self.last.entry(kind).or_default();
         let number = self.numbers.entry((kind, plain)).or_insert_with(|| {

@@ -22,7 +22,12 @@ pub struct ContextSection {
 impl ContextSection {
     /// A section whose end is cut off when it is too long, and that goes before any template does.
     pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), text: text.to_owned(), rule: SectionRule::CONTEXT, fenced: true }
+        Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            rule: SectionRule::CONTEXT,
+            fenced: true,
+        }
     }
 
     /// With this priority: 0 goes first.

@@ -19,6 +19,13 @@ pub trait EscalationAsker: Send + Sync {
     fn ask(&self, record: &EscalationRecord) -> Result<(), EscalationError>;
 }
 
+/// One that several share.
+impl<A: EscalationAsker + ?Sized> EscalationAsker for Arc<A> {
+    fn ask(&self, record: &EscalationRecord) -> Result<(), EscalationError> {
+        (**self).ask(record)
+    }
+}
+
 /// Stores escalations, asks, takes answers and uses grants. Everything is stored before it is told to anybody.
 pub struct EscalationDesk<S, A> {
     store: S,
@@ -127,8 +134,8 @@ impl<S: EscalationStore, A: EscalationAsker> EscalationDesk<S, A> {
             if !self.store.replace(Some(&before), &after)? {
                 return Err(EscalationError::Changed { id: id.to_owned() });
             }
-            let has_expired = before.state == EscalationState::Pending
-                && after.state == EscalationState::Expired;
+            let has_expired =
+                before.state == EscalationState::Pending && after.state == EscalationState::Expired;
             if has_expired {
                 self.tell(&after, GovernanceEventKind::Expired, now_ms)?;
             }

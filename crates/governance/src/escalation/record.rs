@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::{EscalationFallback, EscalationTarget, GovernanceDecision};
 use crate::escalation::error::EscalationError;
-use crate::request::{GovernanceRequest, RequestDigest};
+use crate::request::{GovernanceDigest, GovernanceRequest};
 use crate::verdict::GovernanceVerdict;
 use crate::word::words;
 
@@ -47,7 +47,7 @@ pub enum EscalationEvent {
     /// The grant is used for this request.
     Use {
         /// The digest of the request.
-        request: RequestDigest,
+        request: GovernanceDigest,
     },
 }
 
@@ -77,7 +77,7 @@ pub struct EscalationRecord {
     /// What it is called.
     pub id: String,
     /// The digest of the request.
-    pub digest: RequestDigest,
+    pub digest: GovernanceDigest,
     /// What is asked about; it has no data.
     pub request: GovernanceRequest,
     /// Who is asked.
@@ -139,7 +139,8 @@ impl EscalationRecord {
     /// Reads a record that was stored as JSON. One that was changed, or is of another version, is refused.
     pub fn from_json(text: &str) -> Result<Self, EscalationError> {
         let damaged = |why: String| EscalationError::Damaged(why);
-        let record: Self = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        let record: Self =
+            serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
         if record.version != VERSION {
             return Err(damaged(format!("version {} is not known", record.version)));
         }
@@ -197,7 +198,7 @@ impl EscalationRecord {
         Ok(())
     }
 
-    fn use_grant(&mut self, now_ms: u64, request: RequestDigest) -> Result<(), EscalationError> {
+    fn use_grant(&mut self, now_ms: u64, request: GovernanceDigest) -> Result<(), EscalationError> {
         let id = || self.id.clone();
         if request != self.digest {
             return Err(EscalationError::OtherRequest { id: id() });

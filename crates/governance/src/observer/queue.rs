@@ -52,6 +52,36 @@ pub struct PumpReport {
 
 /// Stands before an observer, so that telling it takes no longer than one append to the outbox, and that only for what must arrive. See
 /// `docs/design/governance.md`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use offshoot_governance::{
+///     GovernanceEngine, GovernanceEvent, GovernanceGate, GovernanceObserver, GovernanceOptions, GovernanceRequest,
+///     GovernedAction, MemoryOutbox, ObserverError, ObserverQueue, QueueLimits,
+/// };
+///
+/// struct Print;
+///
+/// impl GovernanceObserver for Print {
+///     fn name(&self) -> &str {
+///         "print"
+///     }
+///
+///     fn observe(&self, event: &GovernanceEvent) -> Result<(), ObserverError> {
+///         println!("{} {}: {}", event.kind, event.request.target, event.reason);
+///         Ok(())
+///     }
+/// }
+///
+/// let queue = Arc::new(ObserverQueue::new(Arc::new(Print), Arc::new(MemoryOutbox::default()), QueueLimits::default()));
+/// let engine = GovernanceEngine::new(&GovernanceOptions::of(Vec::new()))?;
+/// let gate = GovernanceGate::new(Arc::new(engine), Arc::clone(&queue) as _);
+/// gate.decide(&GovernanceRequest::new("helper", GovernedAction::Spend, "account"), 0);
+/// // A thread of its own does this again and again.
+/// assert_eq!(queue.pump(0, 100)?.delivered, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ObserverQueue {
     observer: Arc<dyn GovernanceObserver>,
     outbox: Arc<dyn GovernanceOutbox>,

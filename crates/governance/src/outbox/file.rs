@@ -86,31 +86,17 @@ impl FileOutbox {
 }
 
 impl OpenFile {
-    /// Reads all lines. What is wrong at the end does not count, what is wrong elsewhere is damage.
+    /// Reads all lines. A last line without its end, or zeros, is what a crash left, and does not count. Whatever else is wrong is damage.
     fn read(&mut self) -> Result<(), OutboxError> {
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(0)).map_err(storage)?;
         self.file.read_to_end(&mut bytes).map_err(storage)?;
-        let mut wrong: Option<(usize, String)> = None;
-        let mut at = 0;
         for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let Some(whole) = line.strip_suffix(b"\n") else { break };
             let length = line.len() as u64;
-            let parsed = match line.strip_suffix(b"\n") {
-                Some(line) => Line::parse(line),
-                None => Err("it has no end".to_owned()),
-            };
-            match (parsed, &wrong) {
-                (Ok(_), Some((line, why))) => {
-                    return Err(OutboxError::Damaged { line: *line, why: why.clone() });
-                }
-                (Ok(line), None) => {
-                    self.apply(line, at, length).map_err(|why| damaged(index, why))?;
-                    self.end = at + length;
-                }
-                (Err(why), None) => wrong = Some((index + 1, why)),
-                (Err(_), Some(_)) => {}
-            }
-            at += length;
+            let parsed = Line::parse(whole).and_then(|line| self.apply(line, self.end, length));
+            parsed.map_err(|why| damaged(index, why))?;
+            self.end += length;
         }
         let begin = Line::Begin { version: VERSION, next: 1 }.to_bytes()?;
         let was_begun = begin.starts_with(&bytes) || bytes.iter().all(|byte| *byte == 0);
@@ -118,7 +104,7 @@ impl OpenFile {
             // Whatever it is, a crash did not leave it.
             return Err(damaged(0, "the file is no outbox".to_owned()));
         }
-        self.is_dirty = at > self.end;
+        self.is_dirty = bytes.len() as u64 > self.end;
         Ok(())
     }
 
@@ -209,7 +195,8 @@ impl OpenFile {
     }
 
     fn entry(&mut self, number: u64, at: u64, length: u64) -> Result<OutboxEntry, OutboxError> {
-        let length = usize::try_from(length).map_err(|error| OutboxError::Storage(error.to_string()))?;
+        let length =
+            usize::try_from(length).map_err(|error| OutboxError::Storage(error.to_string()))?;
         let mut bytes = vec![0; length];
         self.file.seek(SeekFrom::Start(at)).map_err(storage)?;
         self.file.read_exact(&mut bytes).map_err(storage)?;

@@ -23,7 +23,8 @@ pub(super) enum Line {
 impl Line {
     /// The line with its checksum and its end.
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, OutboxError> {
-        let json = serde_json::to_string(self).map_err(|error| OutboxError::Storage(error.to_string()))?;
+        let json =
+            serde_json::to_string(self).map_err(|error| OutboxError::Storage(error.to_string()))?;
         Ok(format!("{} {json}\n", checksum(json.as_bytes())).into_bytes())
     }
 

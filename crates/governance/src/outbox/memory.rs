@@ -36,7 +36,9 @@ impl GovernanceOutbox for MemoryOutbox {
     fn next_after(&self, number: u64) -> Result<Option<OutboxEntry>, OutboxError> {
         let events = self.events();
         let mut behind = events.1.range((Bound::Excluded(number), Bound::Unbounded));
-        Ok(behind.next().map(|(number, event)| OutboxEntry { number: *number, event: event.clone() }))
+        Ok(behind
+            .next()
+            .map(|(number, event)| OutboxEntry { number: *number, event: event.clone() }))
     }
 
     fn len(&self) -> usize {

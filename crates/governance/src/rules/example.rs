@@ -22,7 +22,8 @@ pub(crate) fn check(rule: &Rule, raw: &RawRule, source: Source<'_>, problems: &m
         if rule.fits(&request) == wanted {
             continue;
         }
-        let (verb, key) = if wanted { ("does not fit", "not_matches") } else { ("fits", "matches") };
+        let (verb, key) =
+            if wanted { ("does not fit", "not_matches") } else { ("fits", "matches") };
         let message = format!("the rule `{}` {verb} this example", rule.info.name);
         let mut hint = format!("mend the rule, or move the example to `{key}`");
         if wanted && rule.decision.is_allowed() && request.sensitivity > DataSensitivity::COVERED {

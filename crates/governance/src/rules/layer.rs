@@ -120,7 +120,9 @@ fn keep_first<'a>(kept: &mut Option<&'a Rule>, rule: &'a Rule) {
 }
 
 /// The strictest of several; of escalations one, with the strictest fallback and the shortest time of all.
-pub(crate) fn strictest<'a>(opinions: impl Iterator<Item = &'a Opinion> + Clone) -> Option<Opinion> {
+pub(crate) fn strictest<'a>(
+    opinions: impl Iterator<Item = &'a Opinion> + Clone,
+) -> Option<Opinion> {
     let mut worst = opinions.clone().min_by_key(|opinion| order(opinion))?.clone();
     if let GovernanceDecision::Escalate(terms) = &mut worst.decision {
         for opinion in opinions {

@@ -62,7 +62,9 @@ impl Rule {
                 self.min_cost.is_none_or(|least| cost >= least)
                     && self.max_cost.is_none_or(|most| cost <= most)
             }
-            None if self.decision.is_allowed() => self.min_cost.is_none() && self.max_cost.is_none(),
+            None if self.decision.is_allowed() => {
+                self.min_cost.is_none() && self.max_cost.is_none()
+            }
             None => true,
         }
     }
@@ -156,7 +158,9 @@ impl RuleReader<'_> {
         if rule.min_sensitivity.zip(most).is_some_and(|(least, most)| least > most) {
             let hint = match rule.max_sensitivity {
                 Some(_) => "raise `max_sensitivity`",
-                None => "a rule that allows covers more than `internal` only with `max_sensitivity`",
+                None => {
+                    "a rule that allows covers more than `internal` only with `max_sensitivity`"
+                }
             };
             return never("`min_sensitivity` is above what it covers", hint);
         }
@@ -217,7 +221,10 @@ impl RuleReader<'_> {
         Ok(terms)
     }
 
-    fn actions(&self, actions: Option<&Spanned<OneOrMany>>) -> Result<Vec<GovernedAction>, Problem> {
+    fn actions(
+        &self,
+        actions: Option<&Spanned<OneOrMany>>,
+    ) -> Result<Vec<GovernedAction>, Problem> {
         let Some(actions) = actions else { return Ok(Vec::new()) };
         self.check_list(actions)?;
         let words = actions.get_ref().0.iter();
@@ -253,7 +260,10 @@ impl RuleReader<'_> {
         }
     }
 
-    fn sensitivity(&self, word: Option<&Spanned<String>>) -> Result<Option<DataSensitivity>, Problem> {
+    fn sensitivity(
+        &self,
+        word: Option<&Spanned<String>>,
+    ) -> Result<Option<DataSensitivity>, Problem> {
         let Some(word) = word else { return Ok(None) };
         let known = DataSensitivity::parse(word.get_ref());
         known.map(Some).ok_or_else(|| {

@@ -59,9 +59,13 @@ impl Model {
 fn the_machine_does_what_the_model_says() {
     let seed = fastrand::u64(..);
     let mut rng = Rng::with_seed(seed);
+    let engines = EscalationFallback::ALL.iter().map(|fallback| {
+        asking(&format!("ask = \"person:p\"\nwithin_s = 10\nfallback = \"{fallback}\""))
+    });
+    let engines: Vec<GovernanceEngine> = engines.collect();
     for _ in 0..2_000 {
-        let fallback = EscalationFallback::ALL[rng.usize(..2)];
-        let engine = asking(&format!("ask = \"person:p\"\nwithin_s = 10\nfallback = \"{fallback}\""));
+        let at = rng.usize(..2);
+        let (fallback, engine) = (EscalationFallback::ALL[at], &engines[at]);
         let request = tool("x");
         let verdict = engine.decide(&request);
         let mut record = EscalationRecord::open("e", &request, &verdict, 0).unwrap();
@@ -91,11 +95,18 @@ fn the_machine_does_what_the_model_says() {
                 }
             };
             let done = record.apply(now, event.clone());
-            assert_eq!(done.is_ok(), should_work, "seed {seed}: {event:?} at {now} of {before:?}: {done:?}");
+            assert_eq!(
+                done.is_ok(),
+                should_work,
+                "seed {seed}: {event:?} at {now} of {before:?}: {done:?}"
+            );
             assert_eq!(record.state, model.state(), "seed {seed}");
             assert_eq!(record.used_ms.is_some(), model.used, "seed {seed}");
             if done.is_err() && before.state == record.state {
-                assert_eq!(before, record, "seed {seed}: a step that was refused changed something");
+                assert_eq!(
+                    before, record,
+                    "seed {seed}: a step that was refused changed something"
+                );
             }
             // It goes on wherever it was stored.
             record = EscalationRecord::from_json(&record.to_json().unwrap()).unwrap();
@@ -111,7 +122,10 @@ fn records_that_do_not_fit_are_refused() {
     let itself = EscalationRecord::open("e", &request, &verdict, 0).unwrap_err();
     assert_eq!(itself, EscalationError::AsksItself { agent: "helper".to_owned() });
     let other = GovernanceRequest { agent: "other".to_owned(), ..request.clone() };
-    assert!(EscalationRecord::open("e", &other, &verdict, 0).is_err(), "the verdict of another request");
+    assert!(
+        EscalationRecord::open("e", &other, &verdict, 0).is_err(),
+        "the verdict of another request"
+    );
     let verdict = engine.decide(&other);
     let record = EscalationRecord::open("e", &other, &verdict, 0).unwrap();
     let json = record.to_json().unwrap();
@@ -124,7 +138,13 @@ fn records_that_do_not_fit_are_refused() {
     ] {
         assert!(json.contains(from), "{json}");
         let changed = EscalationRecord::from_json(&json.replace(from, to));
-        assert!(matches!(changed, Err(EscalationError::Damaged(_) | EscalationError::AsksItself { .. })), "{to}");
+        assert!(
+            matches!(
+                changed,
+                Err(EscalationError::Damaged(_) | EscalationError::AsksItself { .. })
+            ),
+            "{to}"
+        );
     }
     let denied = crate::support::engine(Vec::new()).decide(&request);
     let refused = EscalationRecord::open("e", &request, &denied, 0);
@@ -163,7 +183,7 @@ struct Asked {
     fails: Mutex<bool>,
 }
 
-impl EscalationAsker for Arc<Asked> {
+impl EscalationAsker for Asked {
     fn ask(&self, record: &EscalationRecord) -> Result<(), EscalationError> {
         if *self.fails.lock().unwrap() {
             return Err(EscalationError::Ask("nobody is there".to_owned()));

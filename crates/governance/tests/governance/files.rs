@@ -21,12 +21,20 @@ fn every_mistake_has_its_place() {
         (with("deny", "action = \"use\""), "5:10", "`use` is no action"),
         (with("deny", "action = []"), "5:10", "an empty list"),
         (with("deny", "target = \"\""), "5:10", "an empty pattern"),
-        (with("deny", "target = 3"), "5:10", "expected a text or a list of texts, not the number 3"),
+        (
+            with("deny", "target = 3"),
+            "5:10",
+            "expected a text or a list of texts, not the number 3",
+        ),
         (with("deny", "labels = []"), "5:10", "an empty list"),
         (with("deny", "min_sensitivity = \"x\""), "5:19", "`x` is no sensitivity"),
         (with("deny", "min_cost = -1"), "5:12", "not below 0"),
         (with("deny", "min_cost = 2\nmax_cost = 1"), "2:1", "`min_cost` is above `max_cost`"),
-        (with("deny", "min_sensitivity = \"secret\"\nmax_sensitivity = \"public\""), "2:1", "can never fit"),
+        (
+            with("deny", "min_sensitivity = \"secret\"\nmax_sensitivity = \"public\""),
+            "2:1",
+            "can never fit",
+        ),
         (with("allow", "min_sensitivity = \"secret\""), "2:1", "can never fit"),
         (with("deny", "labels = \"a\"\nwithout_labels = \"a\""), "2:1", "can never fit"),
         (with("deny", "target = \"*\"\nask = \"person:x\""), "6:7", "terms of an escalation"),
@@ -35,14 +43,26 @@ fn every_mistake_has_its_place() {
         (with("escalate", "target = \"*\"\nwithin_s = 2592001"), "6:12", "2592001 seconds"),
         (with("escalate", "target = \"*\"\nfallback = \"ask\""), "6:12", "`ask` is no fallback"),
         (rule("deny", "target = \"a\"", example), "6:12", "does not fit this example"),
-        (format!("{}not_matches = [{{ action = \"spend\" }}]", with("deny", fine)), "7:16", "fits this example"),
+        (
+            format!("{}not_matches = [{{ action = \"spend\" }}]", with("deny", fine)),
+            "7:16",
+            "fits this example",
+        ),
         (rule("deny", fine, ""), "2:1", "missing field `matches`"),
         (rule("deny", fine, "{ target = \"x\" }"), "6:12", "an example needs an `action`"),
         (rule("deny", fine, "{ action = \"x\" }"), "6:12", "`x` is no action"),
         (rule("deny", fine, "{ action = \"spend\", cost = -1 }"), "6:12", "`-1` is no cost"),
         (rule("deny", fine, "{ action = \"spend\", cost = \"none\" }"), "6:12", "is no cost"),
-        (rule("deny", fine, "{ action = \"spend\", sensitivity = \"none\" }"), "6:12", "is no sensitivity"),
-        (rule("deny", fine, "{ action = \"spend\", colour = 1 }"), "6:33", "unknown field `colour`"),
+        (
+            rule("deny", fine, "{ action = \"spend\", sensitivity = \"none\" }"),
+            "6:12",
+            "is no sensitivity",
+        ),
+        (
+            rule("deny", fine, "{ action = \"spend\", colour = 1 }"),
+            "6:32",
+            "unknown field `colour`",
+        ),
         (with("deny", fine) + &with("deny", fine), "8:8", "two rules with the name `r`"),
         ("[[rule]]\ndecision = \"deny\"".to_owned(), "2:1", "missing field `name`"),
         ("[[rule]]\nname = \"x\"".to_owned(), "2:1", "missing field `decision`"),
@@ -74,9 +94,37 @@ fn versions_and_sizes_are_limited() {
     };
     assert!(of("").unwrap_err().contains("missing field `version`"));
     assert!(of("version = 2").unwrap_err().contains("version 2 is not known"));
-    let padded = |length: usize| format!("{:length$}", "version = 1\n#");
+    let padded = |length: usize| format!("version = 1\n#{}", "x".repeat(length - 13));
     assert!(of(&padded(MAX_RULES_FILE)).is_ok());
     assert!(of(&padded(MAX_RULES_FILE + 1)).unwrap_err().contains("divide it"));
+}
+
+/// Whatever is in a file, it is read or refused.
+#[test]
+fn any_file_may_come() {
+    let seed = fastrand::u64(..);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let good = rule(
+        "escalate",
+        "target = [\"a*\", \"?\\\\b\"]\nmax_cost = 3\nask = \"person:p\"",
+        "{ action = \"spend\", target = \"a\" }",
+    );
+    assert_eq!(problems(&good), "nothing");
+    for _ in 0..2_000 {
+        let mut characters: Vec<char> = good.chars().collect();
+        for _ in 0..rng.usize(1..4) {
+            let at = rng.usize(..characters.len().max(1));
+            match rng.u8(..3) {
+                _ if characters.len() < 2 => {}
+                0 => drop(characters.remove(at)),
+                1 => characters
+                    .insert(at, ['"', '[', '{', '\\', 'é', '\n', '9', '-'][rng.usize(..8)]),
+                _ => characters.truncate(at.max(1)),
+            }
+        }
+        let text: String = characters.into_iter().collect();
+        assert!(!problems(&text).is_empty(), "seed {seed}");
+    }
 }
 
 #[test]

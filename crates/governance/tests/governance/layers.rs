@@ -25,7 +25,9 @@ fn random_rules(rng: &mut Rng, layer: GovernanceLayer) -> GovernanceSource {
     if rng.bool() {
         let (ask, fallback) = (pick(rng, &["person:p", "agent:g"]), pick(rng, &["allow", "deny"]));
         let within = rng.u32(1..100);
-        text += &format!("[escalation]\nask = \"{ask}\"\nwithin_s = {within}\nfallback = \"{fallback}\"\n");
+        text += &format!(
+            "[escalation]\nask = \"{ask}\"\nwithin_s = {within}\nfallback = \"{fallback}\"\n"
+        );
     }
     for at in 0..rng.usize(..4) {
         let decision = pick(rng, DECISIONS);
@@ -37,7 +39,10 @@ fn random_rules(rng: &mut Rng, layer: GovernanceLayer) -> GovernanceSource {
             conditions += &format!("labels = \"{labels}\"\n");
         }
         if rng.bool() {
-            conditions += &format!("max_sensitivity = \"{}\"\n", pick(rng, &["public", "internal", "secret"]));
+            conditions += &format!(
+                "max_sensitivity = \"{}\"\n",
+                pick(rng, &["public", "internal", "secret"])
+            );
         }
         if rng.bool() {
             conditions += &format!("max_cost = {}\n", rng.u32(..3));
@@ -133,8 +138,9 @@ fn narrower_layers_allow_nothing_and_need_say_nothing() {
 #[test]
 fn the_widest_layer_keeps_its_say_in_who_is_asked() {
     let escalate = |ask: &str, within: u64, fallback: &str| {
-        let conditions =
-            format!("target = \"*\"\nask = \"{ask}\"\nwithin_s = {within}\nfallback = \"{fallback}\"");
+        let conditions = format!(
+            "target = \"*\"\nask = \"{ask}\"\nwithin_s = {within}\nfallback = \"{fallback}\""
+        );
         rule("escalate", &conditions, "{ action = \"use_tool\" }")
     };
     let sources = vec![

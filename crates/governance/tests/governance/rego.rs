@@ -22,8 +22,10 @@ const ALLOW: &str = "[defaults]\nuse_tool = \"allow\"\n";
 
 /// A machine that does other things gives a module more than the usual time.
 fn patient(sources: Vec<GovernanceSource>) -> GovernanceEngine {
-    let options =
-        GovernanceOptions { rego_timeout: Duration::from_secs(20), ..GovernanceOptions::of(sources) };
+    let options = GovernanceOptions {
+        rego_timeout: Duration::from_secs(20),
+        ..GovernanceOptions::of(sources)
+    };
     GovernanceEngine::new(&options).unwrap()
 }
 
@@ -69,7 +71,8 @@ fn everywhere_modules_narrow() {
 
 #[test]
 fn terms_can_be_said() {
-    let module = "escalate contains \"x\"\nask := \"agent:g\"\nwithin_s := 7\nfallback := \"allow\"";
+    let module =
+        "escalate contains \"x\"\nask := \"agent:g\"\nwithin_s := 7\nfallback := \"allow\"";
     let decided = patient(vec![user(ALLOW), of_user(module)]).decide(&tool("a")).decision;
     let GovernanceDecision::Escalate(terms) = decided else { panic!("{decided:?}") };
     assert_eq!((terms.ask.to_string().as_str(), terms.within_s), ("agent:g", 7));
@@ -131,7 +134,11 @@ fn time_is_limited() {
     let started = Instant::now();
     let verdict = engine.decide(&tool("a"));
     assert_eq!(verdict.decision, GovernanceDecision::Deny);
-    assert!(verdict.reason.contains("longer"), "{}", verdict.reason);
+    assert!(
+        verdict.reason.contains("time limit") || verdict.reason.contains("longer"),
+        "{}",
+        verdict.reason
+    );
     assert!(started.elapsed() < Duration::from_secs(20));
 }
 

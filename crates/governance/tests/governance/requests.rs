@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use offshoot_governance::{
-    ContentInspector, DataSensitivity, GovernanceRequest, GovernedAction, RequestDigest,
+    ContentInspector, DataSensitivity, GovernanceDigest, GovernanceRequest, GovernedAction,
     SensitivityClassifier,
 };
 
@@ -25,12 +25,13 @@ fn every_field_is_in_the_digest() {
         // Nothing moves from one field to the next.
         GovernanceRequest { agent: "helperb".to_owned(), intent: String::new(), ..base.clone() },
     ];
-    let digests: BTreeSet<RequestDigest> = others.iter().map(GovernanceRequest::digest).collect();
+    let digests: BTreeSet<GovernanceDigest> =
+        others.iter().map(GovernanceRequest::digest).collect();
     assert_eq!(digests.len(), others.len());
     assert!(!digests.contains(&base.digest()));
     let text = String::from(base.digest());
-    assert_eq!(RequestDigest::try_from(text), Ok(base.digest()));
-    assert!(RequestDigest::try_from("xyz".to_owned()).is_err());
+    assert_eq!(GovernanceDigest::try_from(text), Ok(base.digest()));
+    assert!(GovernanceDigest::try_from("xyz".to_owned()).is_err());
 }
 
 /// The digest is a format: grants that are stored are bound to it.

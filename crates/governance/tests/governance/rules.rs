@@ -28,15 +28,27 @@ fn every_condition_counts() {
         )
     };
     for (condition, other) in [
-        ("action = \"use_tool\"", GovernanceRequest { action: GovernedAction::RunStep, ..base.clone() }),
-        ("action = [\"spend\", \"use_tool\"]", GovernanceRequest { action: GovernedAction::AskModel, ..base.clone() }),
+        (
+            "action = \"use_tool\"",
+            GovernanceRequest { action: GovernedAction::RunStep, ..base.clone() },
+        ),
+        (
+            "action = [\"spend\", \"use_tool\"]",
+            GovernanceRequest { action: GovernedAction::AskModel, ..base.clone() },
+        ),
         ("agent = \"help*\"", GovernanceRequest { agent: "other".to_owned(), ..base.clone() }),
         ("intent = [\"x\", \"l??k\"]", base.clone().with_intent("lok")),
-        ("target = \"read.*\"", GovernanceRequest { target: "write.file".to_owned(), ..base.clone() }),
+        (
+            "target = \"read.*\"",
+            GovernanceRequest { target: "write.file".to_owned(), ..base.clone() },
+        ),
         ("labels = \"a\"", GovernanceRequest { labels: ["b".to_owned()].into(), ..base.clone() }),
         ("without_labels = [\"b\", \"c\"]", base.clone().with_label("b")),
         ("min_sensitivity = \"internal\"", base.clone().with_sensitivity(DataSensitivity::Public)),
-        ("max_sensitivity = \"internal\"", base.clone().with_sensitivity(DataSensitivity::Confidential)),
+        (
+            "max_sensitivity = \"internal\"",
+            base.clone().with_sensitivity(DataSensitivity::Confidential),
+        ),
         ("min_cost = 10", base.clone().with_cost(9)),
         ("max_cost = 10", base.clone().with_cost(11)),
     ] {
@@ -156,9 +168,24 @@ fn terms_come_from_the_rule_then_its_file_then_the_options() {
     assert_eq!(terms(&default), ("agent:governor".to_owned(), 60, allow));
     // Of several the strictest is asked, with the strictest fallback and the shortest time of all.
     let several = [
-        rule_named("a", "escalate", "target = \"*\"\nask = \"agent:g\"\nfallback = \"deny\"\nwithin_s = 50", example),
-        rule_named("b", "escalate", "target = \"*\"\nask = \"person:p\"\nfallback = \"deny\"\nwithin_s = 90", example),
-        rule_named("c", "escalate", "target = \"*\"\nask = \"person:q\"\nfallback = \"allow\"\nwithin_s = 7", example),
+        rule_named(
+            "a",
+            "escalate",
+            "target = \"*\"\nask = \"agent:g\"\nfallback = \"deny\"\nwithin_s = 50",
+            example,
+        ),
+        rule_named(
+            "b",
+            "escalate",
+            "target = \"*\"\nask = \"person:p\"\nfallback = \"deny\"\nwithin_s = 90",
+            example,
+        ),
+        rule_named(
+            "c",
+            "escalate",
+            "target = \"*\"\nask = \"person:q\"\nfallback = \"allow\"\nwithin_s = 7",
+            example,
+        ),
     ];
     assert_eq!(terms(&several.concat()), ("person:p".to_owned(), 7, deny));
 }
@@ -167,22 +194,28 @@ fn terms_come_from_the_rule_then_its_file_then_the_options() {
 fn what_would_have_allowed_it_does() {
     let requests = [
         tool("x"),
-        tool("a*b?c\\d\n\"quoted\"").with_intent("a ' \"\"\" b").with_label("l\"1").with_label("l2"),
+        tool("a*b?c\\d\n\"quoted\"")
+            .with_intent("a ' \"\"\" b")
+            .with_label("l\"1")
+            .with_label("l2"),
         tool("x").with_cost(77).with_sensitivity(DataSensitivity::Secret),
         GovernanceRequest::new("", GovernedAction::SendMessage, ""),
     ];
     for request in requests {
-        let all = rule("escalate", "target = \"none\"", "{ action = \"spend\", target = \"none\" }");
+        let all =
+            rule("escalate", "target = \"none\"", "{ action = \"spend\", target = \"none\" }");
         let other = format!("[defaults]\n{} = \"escalate\"\n", request.action);
         let denied = engine(vec![user(&all), project(&other)]).decide(&request);
         let Some(GovernanceRemedy::Add { layers, rule }) = denied.remedy else {
             panic!("{denied:?}");
         };
         assert_eq!(layers, [GovernanceLayer::User, GovernanceLayer::Project]);
-        let mended = engine(vec![user(&format!("{all}{rule}")), project(&format!("{other}{rule}"))]);
+        let mended =
+            engine(vec![user(&format!("{all}{rule}")), project(&format!("{other}{rule}"))]);
         assert_eq!(word(&mended, &request), "allow", "{rule}");
         // It is the smallest: it allows nothing that differs in what it names.
-        let dearer = GovernanceRequest { cost: request.cost.map(|cost| cost + 1), ..request.clone() };
+        let dearer =
+            GovernanceRequest { cost: request.cost.map(|cost| cost + 1), ..request.clone() };
         assert_eq!(word(&mended, &dearer) == "allow", request.cost.is_none(), "{rule}");
         if !request.target.is_empty() {
             let target = format!("{}x", request.target);

@@ -45,7 +45,8 @@ pub(super) fn in_vain(
     let mut warnings = Vec::new();
     let asked = questions.names();
     if !questions.deciding.iter().any(|name| defined.contains_key(*name)) {
-        let names: Vec<String> = questions.deciding.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> =
+            questions.deciding.iter().map(|name| format!("`{name}`")).collect();
         let names = names.join(", ");
         warnings.push(format!("it decides nothing: it defines none of {names}"));
     }

@@ -9,7 +9,12 @@ pub(crate) fn cut(text: &str, is_head: bool, fits: impl Fn(&str) -> bool) -> Opt
     at_lines.or_else(|| longest(text, &sentence_ends(text), is_head, &fits))
 }
 
-fn longest(text: &str, ends: &[usize], is_head: bool, fits: impl Fn(&str) -> bool) -> Option<String> {
+fn longest(
+    text: &str,
+    ends: &[usize],
+    is_head: bool,
+    fits: impl Fn(&str) -> bool,
+) -> Option<String> {
     let part = |at: usize| match is_head {
         true => format!("{MARK}\n{}", text[at..].trim_start()),
         false => format!("{}\n{MARK}", text[..at].trim_end()),

@@ -85,7 +85,9 @@ impl Check<'_> {
     /// Whatever comes of a node, there is an edge for it.
     fn edges(&mut self, draft: &Draft) {
         for (name, node) in &draft.nodes {
-            if let Some(last) = node.edges.iter().rev().skip(1).find(|edge| edge.test == EdgeTest::Rest) {
+            if let Some(last) =
+                node.edges.iter().rev().skip(1).find(|edge| edge.test == EdgeTest::Rest)
+            {
                 let hint = Some("put it last".to_owned());
                 self.wrong(&last.span, "no edge behind this one is ever taken".to_owned(), hint);
             }
@@ -116,7 +118,8 @@ impl Check<'_> {
     fn templates(&mut self, draft: &mut Draft, engine: &PromptEngine) {
         let mut variables: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (name, node) in &draft.nodes {
-            let known = match engine.variables_of(&node.task_type, node.role.as_deref(), &node.task) {
+            let known = match engine.variables_of(&node.task_type, node.role.as_deref(), &node.task)
+            {
                 Ok(known) => known,
                 Err(error) => {
                     self.wrong(&node.span, error.to_string(), None);
@@ -134,7 +137,8 @@ impl Check<'_> {
                     let message = format!("`{variable}` of `{name}` is no text, as an answer is");
                     self.wrong(&node.span, message, None);
                 }
-                let is_late = *of == *name || reached_from(draft, &draft.start.0, Some(of)).contains(name.as_str());
+                let is_late = *of == *name
+                    || reached_from(draft, &draft.start.0, Some(of)).contains(name.as_str());
                 if is_late && !rules.iter().all(|rule| rule.may_be_missing()) {
                     let message = format!("`{name}` can come before the answer of `{of}`");
                     let hint = Some(format!("make `{variable}` optional, or give it a default"));

@@ -214,16 +214,25 @@ fn outcome(raw: Spanned<RawOutcome>) -> Result<Outcome, Wrong> {
         ("line", Some(name)) => OutcomeSource::Line(name),
         ("answer", None) => OutcomeSource::Answer,
         ("field" | "line", None) => {
-            return wrong(format!("`{}` needs a `name`", raw.from), "name the field, or how the line begins");
+            return wrong(
+                format!("`{}` needs a `name`", raw.from),
+                "name the field, or how the line begins",
+            );
         }
-        ("answer", Some(_)) => return wrong("the whole answer has no `name`".to_owned(), "take it away"),
+        ("answer", Some(_)) => {
+            return wrong("the whole answer has no `name`".to_owned(), "take it away");
+        }
         (other, _) => {
-            return wrong(format!("nothing is read from `{other}`"), "write `field`, `line` or `answer`");
+            return wrong(
+                format!("nothing is read from `{other}`"),
+                "write `field`, `line` or `answer`",
+            );
         }
     };
     let kind = match (raw.kind.as_str(), raw.values) {
         ("enum", Some(values)) => {
-            let words: BTreeSet<String> = values.iter().map(|value| value.trim().to_lowercase()).collect();
+            let words: BTreeSet<String> =
+                values.iter().map(|value| value.trim().to_lowercase()).collect();
             if values.is_empty() || words.len() < values.len() || words.contains("") {
                 return wrong("the values are not different words".to_owned(), "write each once");
             }

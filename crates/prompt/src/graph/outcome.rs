@@ -55,7 +55,9 @@ impl Outcome {
         };
         match &self.from {
             OutcomeSource::Field(name) => format!("field `{name}` with {kind}"),
-            OutcomeSource::Line(start) => format!("line that begins with `{start}` and goes on with {kind}"),
+            OutcomeSource::Line(start) => {
+                format!("line that begins with `{start}` and goes on with {kind}")
+            }
             OutcomeSource::Answer => format!("text that is {kind}"),
         }
     }
@@ -73,7 +75,8 @@ impl Outcome {
                 }
             }
             OutcomeSource::Line(start) => {
-                let last = answer.lines().rev().find_map(|line| line.trim().strip_prefix(start.as_str()));
+                let last =
+                    answer.lines().rev().find_map(|line| line.trim().strip_prefix(start.as_str()));
                 self.value(last?)
             }
             OutcomeSource::Answer => self.value(answer),
@@ -157,7 +160,12 @@ mod tests {
         let line = || OutcomeSource::Line("VERDICT:".to_owned());
         for (from, kind, answer, expected) in [
             (field("v"), words(), "{\"v\": \"good\"}", Some("Good")),
-            (field("a.v"), words(), "Here:\n```json\n{\"a\": {\"v\": \"BAD\"}}\n```\nDone.", Some("bad")),
+            (
+                field("a.v"),
+                words(),
+                "Here:\n```json\n{\"a\": {\"v\": \"BAD\"}}\n```\nDone.",
+                Some("bad"),
+            ),
             (field("v"), words(), "{\"v\": \"other\"}", None),
             (field("v"), words(), "{\"w\": \"good\"}", None),
             (field("v"), words(), "good", None),
@@ -176,6 +184,10 @@ mod tests {
             assert_eq!(read(from, kind, answer).as_deref(), expected, "{answer}");
         }
         let blocks = "```\n{\"v\": \"good\"}\n```\n```\n{\"v\": \"bad\"}\n```";
-        assert_eq!(read(field("v"), words(), blocks).as_deref(), Some("bad"), "the last one counts");
+        assert_eq!(
+            read(field("v"), words(), blocks).as_deref(),
+            Some("bad"),
+            "the last one counts"
+        );
     }
 }

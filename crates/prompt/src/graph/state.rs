@@ -80,7 +80,8 @@ impl GraphState {
         }
         let visits = self.visits.entry(to.to_owned()).or_default();
         if *visits >= node.visits {
-            return self.fail(format!("`{to}` was visited {} times, and that is the most", node.visits));
+            return self
+                .fail(format!("`{to}` was visited {} times, and that is the most", node.visits));
         }
         *visits += 1;
         self.steps += 1;

@@ -1,8 +1,8 @@
 //! Personal data in texts, by its form.
 
 mod card;
-mod id;
 mod iban;
+mod id;
 mod ip;
 mod mail;
 mod phone;
@@ -45,7 +45,7 @@ pub struct PersonalSpan {
 /// ```
 /// use offshoot_prompt::{PersonalKind, PersonalPatterns};
 ///
-/// let found = PersonalPatterns::default().find("pay to DE89 3704 0044 0532 0130 00, not to DE00 3704 0044 0532 0130 00");
+/// let found = PersonalPatterns::default().find("pay to DE89 3704 0044 0532 0130 00, not to DE00370400440532013000");
 /// assert_eq!(found.len(), 1);
 /// assert_eq!((found[0].kind, found[0].start, found[0].end), (PersonalKind::Iban, 7, 34));
 /// ```
@@ -94,10 +94,14 @@ impl PersonalPatterns {
     }
 }
 
-/// Digits from a place on, with single signs of `between` among them: each digit with its byte. It ends before the first other character.
-fn digits_from(text: &str, start: usize, between: &str) -> Vec<(usize, u8)> {
+/// Up to `most` digits from a place on, with single signs of `between` among them: each digit with its byte. It ends before the first other
+/// character.
+fn digits_from(text: &str, start: usize, between: &str, most: usize) -> Vec<(usize, u8)> {
     let mut digits: Vec<(usize, u8)> = Vec::new();
     for (at, c) in text[start..].char_indices() {
+        if digits.len() == most {
+            break;
+        }
         match c.to_digit(10) {
             Some(digit) => digits.push((start + at, u8::try_from(digit).unwrap_or_default())),
             None => {
@@ -122,7 +126,7 @@ fn luhn(digits: &[u8]) -> bool {
             if value > 9 { value - 9 } else { value }
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// The remainder by 97 of a text of digits and letters, of which `A` is 10 and `Z` 35.

@@ -24,8 +24,12 @@ const MOST: usize = 10_000;
 
 /// Reads all files; all that is wrong with them is listed.
 pub(crate) fn load(sources: &[PromptSource]) -> Result<Library, TemplateError> {
-    let mut loader =
-        Loader { sources, library: Library::default(), texts: BTreeMap::new(), problems: Vec::new() };
+    let mut loader = Loader {
+        sources,
+        library: Library::default(),
+        texts: BTreeMap::new(),
+        problems: Vec::new(),
+    };
     for source in sources {
         if source.name.ends_with(".toml") {
             loader.read(source);
@@ -63,7 +67,13 @@ struct TextPlace<'a> {
 
 impl TextPlace<'_> {
     /// Something that is wrong at a byte of the text.
-    fn problem(&self, text: &str, at: usize, message: String, hint: Option<String>) -> PromptProblem {
+    fn problem(
+        &self,
+        text: &str,
+        at: usize,
+        message: String,
+        hint: Option<String>,
+    ) -> PromptProblem {
         let written = &self.source.text[self.span.clone()];
         match written.find(text) {
             Some(start) => {
@@ -179,7 +189,8 @@ impl<'a> Loader<'a> {
             || !raw.for_tasks.is_empty()
             || !raw.not_for_tasks.is_empty();
         if place == Place::Part && has_section {
-            let hint = "say to the templates that include it for which tasks they are, and what is cut";
+            let hint =
+                "say to the templates that include it for which tasks they are, and what is cut";
             return wrong("a part is no section of its own", hint);
         }
         if place != Place::Message(MessageLayer::System) && raw.order != 0 {
@@ -237,8 +248,12 @@ impl<'a> Loader<'a> {
                         return;
                     }
                     Ok(part) => {
-                        let message = format!("`{}` is of the layer `{}`", part.name, part.place.as_str());
-                        (message, Some("only templates of the layer `part` are included".to_owned()))
+                        let message =
+                            format!("`{}` is of the layer `{}`", part.name, part.place.as_str());
+                        (
+                            message,
+                            Some("only templates of the layer `part` are included".to_owned()),
+                        )
                     }
                     Err(hint) => (format!("there is no template `{reference}`"), hint),
                 };
@@ -249,47 +264,57 @@ impl<'a> Loader<'a> {
                 (template.nodes, template.includes) = (nodes, includes);
             }
         }
-        let mut digests = BTreeMap::new();
+        let mut known = BTreeMap::new();
         for key in self.library.keys() {
-            self.digest(&key, &mut Vec::new(), &mut digests);
+            self.digest(&key, &mut Vec::new(), &mut known);
         }
-        for (key, digest) in digests {
+        for (key, (digest, _)) in known {
             if let Some(template) = self.library.get_mut(&key) {
                 template.digest = digest;
             }
         }
     }
 
-    /// The digest of a template, parts first; none where it includes itself or is too deep.
+    /// The digest of a template and how deep it includes others, parts first; none where it includes itself or is too deep.
     fn digest(
         &mut self,
         key: &TemplateKey,
         path: &mut Vec<TemplateKey>,
-        digests: &mut BTreeMap<TemplateKey, TemplateDigest>,
-    ) -> Option<TemplateDigest> {
-        if let Some(known) = digests.get(key)
-            && path.len() < DEEPEST
-        {
+        known: &mut BTreeMap<TemplateKey, (TemplateDigest, usize)>,
+    ) -> Option<(TemplateDigest, usize)> {
+        if let Some(known) = known.get(key) {
             return Some(*known);
         }
-        let template = self.library.get(key)?;
-        let names = || path.iter().chain([key]).map(|key| key.0.as_str()).collect::<Vec<_>>();
-        let message = match path.len() {
-            _ if path.contains(key) => format!("these include one another: {}", names().join(" > ")),
-            length if length > DEEPEST => {
-                format!("templates include one another deeper than {DEEPEST}: {}", names().join(" > "))
-            }
-            _ => {
-                let includes = template.includes.clone();
-                path.push(key.clone());
-                let parts: Option<Vec<TemplateDigest>> =
-                    includes.iter().map(|part| self.digest(part, path, digests)).collect();
-                path.pop();
-                let digest = TemplateDigest::of(self.library.get(key)?, &parts?);
-                digests.insert(key.clone(), digest);
-                return Some(digest);
-            }
+        let names = |path: &[TemplateKey]| {
+            let names: Vec<&str> = path.iter().chain([key]).map(|key| key.0.as_str()).collect();
+            names.join(" > ")
         };
+        if path.contains(key) {
+            return self.refuse(key, format!("these include one another: {}", names(path)));
+        }
+        let mut deepest = 0;
+        let mut digests = Vec::new();
+        if path.len() <= DEEPEST {
+            path.push(key.clone());
+            for part in self.library.get(key)?.includes.clone() {
+                let (digest, depth) = self.digest(&part, path, known)?;
+                digests.push(digest);
+                deepest = deepest.max(depth + 1);
+            }
+            path.pop();
+        }
+        if path.len() > DEEPEST || deepest > DEEPEST {
+            let message =
+                format!("templates include one another deeper than {DEEPEST}: {}", names(path));
+            return self.refuse(key, message);
+        }
+        let digest = TemplateDigest::of(self.library.get(key)?, &digests);
+        known.insert(key.clone(), (digest, deepest));
+        Some((digest, deepest))
+    }
+
+    fn refuse<T>(&mut self, key: &TemplateKey, message: String) -> Option<T> {
+        let template = self.library.get(key)?;
         let problem = self.texts[key].problem(&template.text, 0, message, None);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -341,13 +366,17 @@ impl<'a> Loader<'a> {
             for (name, rule) in &part.variables {
                 is_fenced |= rule.fence.is_some();
                 if template.place == Place::Message(MessageLayer::System) && rule.speaks() {
-                    let message = format!("`{name}` of `{}` could speak in the system layer", part.name);
+                    let message =
+                        format!("`{name}` of `{}` could speak in the system layer", part.name);
                     let hint = "give it a `fence`, or make it a `name` or an `enum`".to_owned();
                     return Some((message, hint));
                 }
                 let other = *known.entry(name).or_insert((part, rule));
                 if other.1.kind != rule.kind {
-                    let message = format!("`{name}` is something else in `{}` and `{}`", other.0.name, part.name);
+                    let message = format!(
+                        "`{name}` is something else in `{}` and `{}`",
+                        other.0.name, part.name
+                    );
                     return Some((message, "declare it alike, or call one otherwise".to_owned()));
                 }
             }

@@ -211,7 +211,8 @@ impl RawVariable {
                 "a default is true, false, a number, a text or a list of texts".to_owned()
             })?),
         };
-        let rule = VariableRule { kind, optional: self.optional, default, fence: self.fence.clone() };
+        let rule =
+            VariableRule { kind, optional: self.optional, default, fence: self.fence.clone() };
         if let Some(Err(found)) = rule.default.as_ref().map(|value| rule.check(value)) {
             return Err(format!("the default has to be {}; it is {found}", rule.expected()));
         }

@@ -4,8 +4,8 @@ use super::{PersonalKind, PersonalSpan, at, before};
 
 /// Endings of files that follow an `@` in names such as `icon@2x.png`.
 const FILES: &[&str] = &[
-    "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "js", "mjs", "ts", "css", "json", "html", "md", "rs", "py", "toml",
-    "yaml", "yml", "txt", "lock", "service", "timer", "socket", "target",
+    "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "js", "mjs", "ts", "css", "json", "html",
+    "md", "rs", "py", "toml", "yaml", "yml", "txt", "lock", "service", "timer", "socket", "target",
 ];
 
 pub(super) fn find(text: &str) -> impl Iterator<Item = PersonalSpan> {

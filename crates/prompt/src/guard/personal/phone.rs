@@ -12,20 +12,34 @@ pub(super) fn find(text: &str) -> impl Iterator<Item = PersonalSpan> {
     for (start, c) in text.char_indices() {
         let begins = c == '+' || c == '(' || c.is_ascii_digit();
         let is_behind = found.last().is_none_or(|last| start >= last.end);
-        let is_free = before(text, start).is_none_or(|c| !is_word(c) && !"+.,-/:=#".contains(c))
-            || (c == '+' && before(text, start).is_some_and(|c| ":=(".contains(c)))
-            || (before(text, start) == Some(':') && text[..start].to_ascii_lowercase().ends_with("tel:"));
-        if begins && is_behind && is_free && let Some(end) = end(text, start) {
+        let is_free = match before(text, start) {
+            None => true,
+            Some(':') if is_link(&text[..start]) => true,
+            Some(before) if c == '+' && ":=(".contains(before) => true,
+            Some(before) => !is_word(before) && !"+.,-/:=#".contains(before),
+        };
+        if begins
+            && is_behind
+            && is_free
+            && let Some(end) = end(text, start)
+        {
             found.push(PersonalSpan { kind: PersonalKind::PhoneNumber, start, end });
         }
     }
     found.into_iter()
 }
 
+/// Whether a text ends as a link to a phone begins.
+fn is_link(before: &str) -> bool {
+    const LINK: &[u8] = b"tel:";
+    let end = before.len().checked_sub(LINK.len()).map(|at| &before.as_bytes()[at..]);
+    end.is_some_and(|end| end.eq_ignore_ascii_case(LINK))
+}
+
 /// The groups of digits from a place on, and where the last one ends.
 fn groups(text: &str, start: usize) -> (Vec<String>, usize) {
     let mut groups: Vec<String> = vec![String::new()];
-    let (mut end, mut signs) = (start, 0);
+    let (mut end, mut signs, mut digits) = (start, 0, 0);
     for (offset, c) in text[start..].char_indices() {
         let here = start + offset;
         match c {
@@ -36,7 +50,11 @@ fn groups(text: &str, start: usize) -> (Vec<String>, usize) {
                 if let Some(group) = groups.last_mut() {
                     group.push(c);
                 }
-                (signs, end) = (0, here + 1);
+                (signs, end, digits) = (0, here + 1, digits + 1);
+                // Two more than any number has, so that it is seen to be too long.
+                if digits > INTERNATIONAL.end() + 2 {
+                    break;
+                }
             }
             '+' if offset == 0 => {}
             ' ' | '-' | '.' | '/' | '(' | ')' if signs < 2 => signs += 1,
@@ -62,10 +80,10 @@ fn end(text: &str, start: usize) -> Option<usize> {
             && INTERNATIONAL.contains(&(digits.len() - 2))
             && !digits.starts_with("000")
             && !written.contains('.')
-    } else if written.starts_with('(') {
+    } else if let Some(area) = written.strip_prefix('(') {
         NATIONAL.contains(&digits.len())
             && (2..=5).contains(&lengths[0])
-            && written[1..].chars().position(|c| c == ')') == Some(lengths[0])
+            && area.find(')') == Some(lengths[0])
     } else {
         // 555-010-1234, and 1-555-010-1234.
         matches!(lengths.as_slice(), [3, 3, 4] | [1, 3, 3, 4])
