@@ -52,6 +52,6 @@ mod tests {
     fn times_have_milliseconds() {
         assert_eq!(time_text(0), "1970-01-01T00:00:00.000Z");
         assert_eq!(time_text(1_700_000_000_120), "2023-11-14T22:13:20.120Z");
-        assert!(time_text(i64::MAX).starts_with("9999-12-31T"));
+        assert!(time_text(i64::MAX).starts_with("9999-12-30T"));
     }
 }

@@ -208,7 +208,7 @@ impl Link {
         if !status.is_success() {
             return Err(refused());
         }
-        if id.is_some_and(|id| value.get("id") != Some(id)) {
+        if value.is_object() && id.is_some_and(|id| value.get("id") != Some(id)) {
             return Err(self.wrong("the answer is to another request"));
         }
         match value {

@@ -94,7 +94,7 @@ async fn the_extended_card_is_for_those_whom_the_server_knows() {
         assert!(client.card().skills.is_empty());
         let extended = client.extended_card().await.unwrap();
         assert_eq!(extended.skills, std::slice::from_ref(&skill));
-        assert_eq!(extended.supported_interfaces, client.card().supported_interfaces);
+        assert_eq!(extended.supported_interfaces, bench.card.supported_interfaces);
     }
     // Where nobody shows a token nobody is known.
     let mut open = A2aServerOptions::loopback(A2aAccess::Open);

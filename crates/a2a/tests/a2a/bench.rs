@@ -185,9 +185,9 @@ impl Bench {
     }
 
     /// Ends the server as its host does.
-    pub(crate) async fn end(self) {
+    pub(crate) async fn end(mut self) {
         self.over.cancel();
-        self.serving.await.unwrap();
+        (&mut self.serving).await.unwrap();
     }
 }
 

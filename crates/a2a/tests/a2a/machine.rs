@@ -57,6 +57,7 @@ impl Model {
                 let id = &artifact.artifact_id;
                 let texts = artifact.parts.iter().map(|part| part.as_text().unwrap().to_owned());
                 let texts: Vec<String> = texts.collect();
+                let is_full = self.artifacts.len() >= limits.artifacts;
                 match self.artifacts.get_mut(id) {
                     _ if is_over => return false,
                     Some((_, true)) if *append => return false,
@@ -65,7 +66,7 @@ impl Model {
                         *closed = *last;
                     }
                     Some(known) => *known = (texts, *last),
-                    None if *append || self.artifacts.len() >= limits.artifacts => return false,
+                    None if *append || is_full => return false,
                     None => drop(self.artifacts.insert(id.clone(), (texts, *last))),
                 }
             }
@@ -119,7 +120,8 @@ pub(crate) fn step(dice: &mut Dice) -> A2aTaskStep {
         }
         9..17 => {
             let parts = (0..=dice.below(3)).map(|_| A2aPart::text(dice.below(100).to_string()));
-            let artifact = A2aArtifact::new(dice.below(5).to_string(), parts.collect());
+            let parts = parts.collect();
+            let artifact = A2aArtifact::new(dice.below(5).to_string(), parts);
             let (append, last) = (dice.below(3) > 0, dice.below(6) == 0);
             A2aTaskStep::Artifact { artifact, append, last }
         }
