@@ -51,7 +51,8 @@ pub(crate) fn parts(field: &str, parts: &[A2aPart], limits: &A2aLimits) -> Resul
 /// Checks a name that a peer gives to something.
 pub(crate) fn name(field: &str, name: &str) -> Result<(), A2aFault> {
     if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
-        let what = format!("{field}: a name has 1 to {LONGEST_NAME} bytes and no control characters");
+        let what =
+            format!("{field}: a name has 1 to {LONGEST_NAME} bytes and no control characters");
         return Err(A2aFault::params(what));
     }
     Ok(())

@@ -95,7 +95,8 @@ impl A2aClient {
         let Some(at) = self.at.clone() else { return Ok(false) };
         let options = self.link.options().clone();
         let web = self.link.web().clone();
-        let Some((card, tag)) = cards::fetch(&web, &at, &options, self.tag.as_deref()).await? else {
+        let Some((card, tag)) = cards::fetch(&web, &at, &options, self.tag.as_deref()).await?
+        else {
             return Ok(false);
         };
         *self = Self::choose(web, card, tag, Some(at), options)?;

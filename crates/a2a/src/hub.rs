@@ -204,10 +204,7 @@ impl Hub {
     }
 
     /// The task as it is, and everything that happens to it from then on.
-    pub(crate) async fn watch(
-        &self,
-        id: &str,
-    ) -> Result<(A2aTaskRecord, Updates), A2aStoreError> {
+    pub(crate) async fn watch(&self, id: &str) -> Result<(A2aTaskRecord, Updates), A2aStoreError> {
         let live = self.live(id);
         let _gate = live.gate.lock().await;
         let record = self.get(id).await?;

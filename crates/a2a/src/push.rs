@@ -79,7 +79,8 @@ impl Pusher {
         if config.url.len() > LONGEST {
             return Err(A2aFault::params(format!("url: it has more than {LONGEST} bytes")));
         }
-        let target = Target::parse(&config.url).map_err(|error| A2aFault::params(error.to_string()))?;
+        let target =
+            Target::parse(&config.url).map_err(|error| A2aFault::params(error.to_string()))?;
         if !target.is_permitted(&*out.policy) {
             return Err(A2aFault::params("url: this server does not connect to that address"));
         }
@@ -176,7 +177,8 @@ impl Pusher {
         if !config.token.is_empty() {
             request = request.header(TOKEN, secret(&config.token)?);
         }
-        if let Some(proof) = config.authentication.as_ref().filter(|it| !it.credentials.is_empty()) {
+        if let Some(proof) = config.authentication.as_ref().filter(|it| !it.credentials.is_empty())
+        {
             let text = format!("{} {}", proof.scheme, proof.credentials);
             request = request.header(AUTHORIZATION, secret(&text)?);
         }
@@ -251,7 +253,11 @@ mod tests {
             A2aPushConfig { authentication: proof("Bearer", "a\nb"), ..hook.clone() },
             A2aPushConfig { id: "\u{7}".to_owned(), ..hook.clone() },
         ] {
-            assert_eq!(code(on.check(&mut wrong.clone())), Err(A2aCode::InvalidParams), "{wrong:?}");
+            assert_eq!(
+                code(on.check(&mut wrong.clone())),
+                Err(A2aCode::InvalidParams),
+                "{wrong:?}"
+            );
         }
     }
 }

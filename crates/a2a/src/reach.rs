@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn public_is_public() {
-        for ip in ["8.8.8.8", "1.1.1.1", "100.63.0.1", "172.32.0.1", "2606:4700::1", "::ffff:8.8.8.8"]
+        for ip in
+            ["8.8.8.8", "1.1.1.1", "100.63.0.1", "172.32.0.1", "2606:4700::1", "::ffff:8.8.8.8"]
         {
             assert!(permits(A2aReach::Public, ip, true), "{ip}");
             assert!(!permits(A2aReach::Public, ip, false), "{ip}");

@@ -161,7 +161,9 @@ impl Web {
                 why: error.to_string(),
             };
             let (mut sender, connection) =
-                hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
+                hyper::client::conn::http1::handshake(TokioIo::new(stream))
+                    .await
+                    .map_err(broken)?;
             tokio::spawn(async move {
                 // Whoever waits for an answer on it is told.
                 drop(connection.await);
@@ -265,7 +267,9 @@ mod tests {
         assert_eq!((other.port, other.path()), (443, "/"));
         assert!(other.has_origin_of(&Target::parse("https://example.com:443/x").unwrap()));
         assert!(!other.has_origin_of(&Target::parse("http://example.com:443/x").unwrap()));
-        for wrong in ["", "/a", "ftp://a/", "http://", "http://me:pw@a/", "http://a b/", "file:///a"] {
+        for wrong in
+            ["", "/a", "ftp://a/", "http://", "http://me:pw@a/", "http://a b/", "file:///a"]
+        {
             assert!(Target::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -119,8 +119,7 @@ impl Link {
             true => self.rest(operation, params)?,
             false => {
                 let method = operation.method();
-                let call =
-                    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+                let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
                 (Method::POST, self.target.clone(), call.to_string())
             }
         };
@@ -248,8 +247,9 @@ impl Link {
 
 /// The header that a token makes. The token itself is in no error.
 pub(super) fn bearer(token: &str) -> Result<HeaderValue> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
-        .map_err(|_| A2aClientError::Request("the token has characters that no header has".to_owned()))?;
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| {
+        A2aClientError::Request("the token has characters that no header has".to_owned())
+    })?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -153,7 +153,8 @@ mod tests {
         let at = Target::parse("https://a.example/x").unwrap();
         let options = A2aClientOptions::default();
         let chosen = |interfaces: &[(&str, &str, &str)]| {
-            choose(&card(interfaces), Some(&at), &options).map(|(_, target)| target.path().to_owned())
+            choose(&card(interfaces), Some(&at), &options)
+                .map(|(_, target)| target.path().to_owned())
         };
         let all = [
             ("https://a.example/grpc", "GRPC", "1.0"),

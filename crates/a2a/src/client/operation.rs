@@ -66,8 +66,7 @@ impl Operation {
             Self::Subscribe => (Method::GET, format!("/tasks/{}:subscribe", take("id"))),
             Self::ExtendedCard => (Method::GET, "/extendedAgentCard".to_owned()),
             Self::CreatePush | Self::ListPushes => {
-                let method =
-                    if self == Self::CreatePush { Method::POST } else { Method::GET };
+                let method = if self == Self::CreatePush { Method::POST } else { Method::GET };
                 (method, format!("/tasks/{}/pushNotificationConfigs", take("taskId")))
             }
             Self::GetPush | Self::DeletePush => {

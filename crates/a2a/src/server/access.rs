@@ -188,12 +188,14 @@ mod tests {
 
     #[test]
     fn hosts_and_origins_are_checked() {
-        let names = Names::new(SocketAddr::from(([127, 0, 0, 1], 80)), &["Agent.example".to_owned()]);
+        let names =
+            Names::new(SocketAddr::from(([127, 0, 0, 1], 80)), &["Agent.example".to_owned()]);
         let ok = |pairs: &[(&'static str, &str)]| names.problem(&headers(pairs)).is_none();
         for host in ["localhost:80", "127.0.0.1", "[::1]:80", "LOCALHOST", "agent.example:443"] {
             assert!(ok(&[("host", host)]), "{host}");
         }
-        for host in ["evil.example", "localhost:81", "localhost.evil.example", "", "agent.example.org"]
+        for host in
+            ["evil.example", "localhost:81", "localhost.evil.example", "", "agent.example.org"]
         {
             assert!(!ok(&[("host", host)]), "{host}");
         }

@@ -44,7 +44,8 @@ pub(super) async fn body(
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
     if !["application/json", "application/a2a+json"].iter().any(|it| it.eq_ignore_ascii_case(kind))
     {
-        let fault = refused(A2aCode::ContentTypeNotSupported, "the body has to be application/json");
+        let fault =
+            refused(A2aCode::ContentTypeNotSupported, "the body has to be application/json");
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, fault));
     }
     let limits = &shared.service.hub.limits;

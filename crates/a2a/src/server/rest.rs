@@ -203,9 +203,11 @@ mod tests {
 
     #[test]
     fn paths_name_operations() {
-        let found = |method: Method, path: &str| route(&method, path).map(|(operation, named)| {
-            (operation, named.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("|"))
-        });
+        let found = |method: Method, path: &str| {
+            route(&method, path).map(|(operation, named)| {
+                (operation, named.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("|"))
+            })
+        };
         let one = |operation, named: &str| Some((operation, named.to_owned()));
         assert_eq!(found(Method::POST, "/message:send"), one(Operation::Send, ""));
         assert_eq!(found(Method::GET, "/tasks/a%20b"), one(Operation::Get, "a b"));

@@ -50,9 +50,11 @@ pub(super) async fn answer(
         Err(fault) => Err(fault),
     };
     match done {
-        Ok(Done::Value(result)) => {
-            reply::json(StatusCode::OK, JSON, &json!({"jsonrpc": "2.0", "id": id, "result": result}))
-        }
+        Ok(Done::Value(result)) => reply::json(
+            StatusCode::OK,
+            JSON,
+            &json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        ),
         Ok(Done::Stream(answer)) => answer,
         Err(fault) => reply::json(StatusCode::OK, JSON, &failed(&id, &fault)),
     }

@@ -54,7 +54,8 @@ pub(super) fn of_message(
             respond(StreamBody::new(frames).boxed_unsync())
         }
         Sent::Begun(record, updates) => {
-            let rests = |state: crate::wire::A2aState| state.is_terminal() || state.is_interrupted();
+            let rests =
+                |state: crate::wire::A2aState| state.is_terminal() || state.is_interrupted();
             let is_over = rests(record.state());
             let source = Source::new(shared, framing, updates, rests, is_over, place);
             source.answer(first(record, history))

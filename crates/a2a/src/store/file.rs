@@ -19,7 +19,7 @@ use crate::store::{A2aChanged, A2aStoreError, A2aTaskQuery, A2aTaskSlice, A2aTas
 pub struct A2aFileOptions {
     /// What is kept.
     pub limits: A2aTaskLimits,
-    /// Whether a change of a task's state waits until it is on the disk. Chunks of artifacts wait for the next such change.
+    /// Whether a change of a task's state waits until it is on the disk. Without it tasks survive the process, and not the machine. Chunks of artifacts wait for the next such change.
     pub sync: bool,
     /// The log is written anew once it has this many bytes more than twice what it had when it was new.
     pub slack: u64,
@@ -114,6 +114,9 @@ impl A2aFileTasks {
             let end = inner.end;
             inner.file.set_len(end)?;
         } else {
+            return Ok(());
+        }
+        if !self.options.sync {
             return Ok(());
         }
         inner.file.sync_all()?;

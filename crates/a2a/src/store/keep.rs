@@ -102,7 +102,9 @@ pub enum A2aStoreError {
     #[error(transparent)]
     Refused(#[from] A2aRefusal),
     /// There are too many tasks that are not over, or they are too large.
-    #[error("the store has room for {tasks} tasks and {bytes} bytes; cancel some, or raise the limit")]
+    #[error(
+        "the store has room for {tasks} tasks and {bytes} bytes; cancel some, or raise the limit"
+    )]
     Full {
         /// The limit of tasks.
         tasks: usize,

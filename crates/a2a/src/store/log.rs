@@ -49,7 +49,11 @@ pub(super) fn read(log: &[u8], at: usize) -> Found<'_> {
     let Some((head, body)) = rest.split_at_checked(HEAD) else { return Found::Torn };
     let length = word(&head[..4]);
     if word(&head[4..8]) != !length {
-        return if is_blank(&rest[8..]) { Found::Torn } else { Found::Damaged("a length is wrong") };
+        return if is_blank(&rest[8..]) {
+            Found::Torn
+        } else {
+            Found::Damaged("a length is wrong")
+        };
     }
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     if length > LONGEST {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::field::{A2aMetadata, nullable};
 use super::A2aPart;
+use super::field::{A2aMetadata, nullable};
 
 /// Who sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

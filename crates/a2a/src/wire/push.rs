@@ -16,7 +16,9 @@ pub struct A2aPushAuthentication {
 
 impl std::fmt::Debug for A2aPushAuthentication {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("A2aPushAuthentication").field("scheme", &self.scheme).finish_non_exhaustive()
+        f.debug_struct("A2aPushAuthentication")
+            .field("scheme", &self.scheme)
+            .finish_non_exhaustive()
     }
 }
 

@@ -22,8 +22,15 @@ async fn only_those_with_a_token_may_ask() {
         "GET /anything",
         "POST /",
     ] {
-        for token in [None, Some(""), Some("wrong"), Some("token-of-the-teste"), Some("token-of-the-tester2")] {
-            let mut headers = vec![format!("host: {}", bench.address), "a2a-version: 1.0".to_owned()];
+        for token in [
+            None,
+            Some(""),
+            Some("wrong"),
+            Some("token-of-the-teste"),
+            Some("token-of-the-tester2"),
+        ] {
+            let mut headers =
+                vec![format!("host: {}", bench.address), "a2a-version: 1.0".to_owned()];
             headers.extend(token.map(|token| format!("authorization: Bearer {token}")));
             let raw = request(bench.address, line, &headers, b"{}").await;
             assert_eq!(raw.status, 401, "{line} {token:?}");

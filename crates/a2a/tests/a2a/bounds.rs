@@ -116,7 +116,9 @@ async fn connections_are_bounded() {
 async fn requests_have_to_arrive() {
     let bench = bench(|limits| limits.arrival = Duration::from_millis(100)).await;
     let head = crate::raw::usual(bench.address).join("\r\n");
-    let cut = format!("POST /a2a/rpc HTTP/1.1\r\nconnection: close\r\n{head}\r\ncontent-length: 50\r\n\r\n{{");
+    let cut = format!(
+        "POST /a2a/rpc HTTP/1.1\r\nconnection: close\r\n{head}\r\ncontent-length: 50\r\n\r\n{{"
+    );
     assert_eq!(crate::raw::bytes(bench.address, cut.as_bytes()).await.status, 408);
     let mut stream = TcpStream::connect(bench.address).await.unwrap();
     stream.write_all(b"POST /a2a/rpc HT").await.unwrap();
@@ -193,7 +195,8 @@ async fn history_and_artifacts_are_bounded() {
 #[tokio::test]
 async fn what_is_too_much_is_said_in_the_protocol() {
     let bench = bench(|limits| limits.running = 0).await;
-    let message = json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "a"}]}});
+    let message =
+        json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "a"}]}});
     let raw = call(bench.address, "SendMessage", &message).await;
     assert_eq!(raw.code(), -32603);
     assert_eq!(raw.json()["error"]["data"][0]["reason"], "UNAVAILABLE");

@@ -92,7 +92,9 @@ async fn cancelling_races_with_the_end() {
         }
         // The step that a cancelled task did not make.
         let left = bench.actor.steps.available_permits();
-        drop(bench.actor.steps.try_acquire_many(u32::try_from(left).unwrap()).map(|it| it.forget()));
+        drop(
+            bench.actor.steps.try_acquire_many(u32::try_from(left).unwrap()).map(|it| it.forget()),
+        );
     }
     assert_eq!(cancelled + completed, 60);
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use offshoot_a2a::{
-    A2aAddress, A2aAddressPolicy, A2aCard, A2aClient, A2aClientError, A2aClientOptions, A2aInterface,
-    A2aReach, BINDING_JSONRPC, BINDING_REST,
+    A2aAddress, A2aAddressPolicy, A2aCard, A2aClient, A2aClientError, A2aClientOptions,
+    A2aInterface, A2aReach, BINDING_JSONRPC, BINDING_REST,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -135,8 +135,14 @@ async fn answers_are_checked() {
         (r#"{"jsonrpc":"2.0","id":"other","result":{}}"#, "another request"),
         (r#"{"jsonrpc":"2.0","id":ID}"#, "neither a result nor an error"),
         (r#"{"jsonrpc":"2.0","id":ID,"result":{}}"#, "missing field"),
-        (r#"{"jsonrpc":"2.0","id":ID,"result":{"id":"x","status":{"state":"TASK_STATE_WORKING"}}}"#, "another task"),
-        (r#"{"jsonrpc":"2.0","id":ID,"result":{"id":"t","status":{"state":"working"}}}"#, "unknown variant"),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"id":"x","status":{"state":"TASK_STATE_WORKING"}}}"#,
+            "another task",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"id":"t","status":{"state":"working"}}}"#,
+            "unknown variant",
+        ),
         (r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32001,"message":"gone"}}"#, "gone"),
         (r#"{"jsonrpc":"2.0","id":ID,"error":"no"}"#, "HTTP 200"),
     ] {
@@ -160,7 +166,9 @@ async fn answers_are_bounded() {
     let client = A2aClient::from_card(fake.card(BINDING_JSONRPC), small.clone()).unwrap();
     let error = client.get("t", None).await.unwrap_err().to_string();
     assert!(error.contains("more than 4000 bytes"), "{error}");
-    let fake = Fake::new(|_, _| http(200, "text/event-stream", &format!("data: {}", "x".repeat(9000)))).await;
+    let fake =
+        Fake::new(|_, _| http(200, "text/event-stream", &format!("data: {}", "x".repeat(9000))))
+            .await;
     let client = A2aClient::from_card(fake.card(BINDING_JSONRPC), small).unwrap();
     let mut stream = client.subscribe("t").await.unwrap();
     let error = stream.next().await.unwrap().unwrap_err().to_string();
@@ -191,9 +199,7 @@ async fn servers_that_say_nothing_are_given_up() {
 
 #[tokio::test]
 async fn events_are_checked() {
-    let status = |task: &str| {
-        json!({"statusUpdate": {"taskId": task, "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}})
-    };
+    let status = |task: &str| json!({"statusUpdate": {"taskId": task, "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}});
     for (event, why) in [
         (json!({"result": status("other")}), "another task"),
         (json!({"result": {"unknown": {}}}), "unknown variant"),
@@ -201,7 +207,8 @@ async fn events_are_checked() {
         (json!({"error": {"code": -32603, "message": "broken"}}), "broken"),
         (json!([]), "no object"),
     ] {
-        let body = format!("data: {}\n\ndata: {event}\n\n", json!({"result": {"task": some_task()}}));
+        let body =
+            format!("data: {}\n\ndata: {event}\n\n", json!({"result": {"task": some_task()}}));
         let fake = Fake::new(move |_, _| http(200, "text/event-stream", &body)).await;
         let mut stream = fake.client().subscribe("t").await.unwrap();
         assert!(stream.next().await.unwrap().is_ok());
@@ -238,7 +245,8 @@ async fn tenants_and_headers_are_sent() {
         false => http(200, "application/json", &some_task().to_string()),
     })
     .await;
-    let options = A2aClientOptions { extensions: vec!["urn:a".into(), "urn:b".into()], ..quick(TOKEN) };
+    let options =
+        A2aClientOptions { extensions: vec!["urn:a".into(), "urn:b".into()], ..quick(TOKEN) };
     for binding in [BINDING_JSONRPC, BINDING_REST] {
         let client = A2aClient::from_card(fake.card(binding), options.clone()).unwrap();
         assert_eq!(client.binding(), binding);
@@ -259,7 +267,10 @@ async fn the_token_stays_with_the_server() {
     // The card of one server leads to another.
     let other = Fake::new(|_, request| result(request, &some_task())).await;
     let told = other.card(BINDING_JSONRPC);
-    let fake = Fake::new(move |_, _| http(200, "application/json", &serde_json::to_string(&told).unwrap())).await;
+    let fake = Fake::new(move |_, _| {
+        http(200, "application/json", &serde_json::to_string(&told).unwrap())
+    })
+    .await;
     let url = format!("http://{}", fake.address);
     let error = A2aClient::connect(&url, quick(TOKEN)).await.unwrap_err().to_string();
     assert!(error.contains("another server"), "{error}");
@@ -268,7 +279,10 @@ async fn the_token_stays_with_the_server() {
     let client = A2aClient::connect(&url, meant).await.unwrap();
     assert!(client.get("t", None).await.is_ok());
     // Redirects are not followed.
-    let fake = Fake::new(|_, _| b"HTTP/1.1 302 X\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_vec()).await;
+    let fake = Fake::new(|_, _| {
+        b"HTTP/1.1 302 X\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_vec()
+    })
+    .await;
     let error = fake.client().get("t", None).await.unwrap_err().to_string();
     assert!(error.contains("redirects are not followed"), "{error}");
 }
@@ -294,7 +308,10 @@ async fn cards_are_checked() {
         ("", "none of revision 1.0"),
         ("{}", "missing field"),
         (r#"{"name":"","supportedInterfaces":[]}"#, "no name"),
-        (r#"{"protocolVersion":"0.3.0","name":"old","url":"http://a/","skills":[]}"#, "missing field"),
+        (
+            r#"{"protocolVersion":"0.3.0","name":"old","url":"http://a/","skills":[]}"#,
+            "missing field",
+        ),
         (
             r#"{"name":"a","supportedInterfaces":[{"url":"x","protocolBinding":"GRPC","protocolVersion":"1.0"}]}"#,
             "names no JSONRPC",
@@ -343,14 +360,16 @@ async fn a_card_that_changed_is_read_again() {
         match is_known {
             true => b"HTTP/1.1 304 X\r\n\r\n".to_vec(),
             false => {
-                let head = format!("HTTP/1.1 200 X\r\netag: \"{}\"\r\nconnection: close\r\n", count / 2);
+                let head =
+                    format!("HTTP/1.1 200 X\r\netag: \"{}\"\r\nconnection: close\r\n", count / 2);
                 format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
             }
         }
     })
     .await;
     let options = A2aClientOptions { allow_other_hosts: true, ..quick(TOKEN) };
-    let mut client = A2aClient::connect(&format!("http://{}", fake.address), options).await.unwrap();
+    let mut client =
+        A2aClient::connect(&format!("http://{}", fake.address), options).await.unwrap();
     assert_eq!(client.card().name, "agent 0");
     assert!(!client.refresh().await.unwrap());
     assert!(client.refresh().await.unwrap());

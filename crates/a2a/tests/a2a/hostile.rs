@@ -43,9 +43,28 @@ const METHODS: [&str; 13] = [
 ];
 
 const NAMES: [&str; 22] = [
-    "message", "messageId", "role", "parts", "text", "raw", "url", "data", "id", "taskId",
-    "contextId", "configuration", "historyLength", "returnImmediately", "pageSize", "pageToken",
-    "metadata", "taskPushNotificationConfig", "authentication", "status", "tenant", "extensions",
+    "message",
+    "messageId",
+    "role",
+    "parts",
+    "text",
+    "raw",
+    "url",
+    "data",
+    "id",
+    "taskId",
+    "contextId",
+    "configuration",
+    "historyLength",
+    "returnImmediately",
+    "pageSize",
+    "pageToken",
+    "metadata",
+    "taskPushNotificationConfig",
+    "authentication",
+    "status",
+    "tenant",
+    "extensions",
 ];
 
 /// Any JSON, mostly with names that mean something.
@@ -55,7 +74,16 @@ fn value(dice: &mut Dice, depth: usize) -> Value {
         1 => Value::Bool(true),
         2 => json!(*dice.of(&[0_i64, -1, 1, i64::MAX, i64::MIN, 50])),
         3 => json!(*dice.of(&[0.5_f64, 1e308, -0.0])),
-        4 => json!(*dice.of(&["", "ROLE_USER", "ROLE_AGENT", "TASK_STATE_WORKING", "now", "\u{0}\u{1f600}", "%%", "http://127.0.0.1/"])),
+        4 => json!(*dice.of(&[
+            "",
+            "ROLE_USER",
+            "ROLE_AGENT",
+            "TASK_STATE_WORKING",
+            "now",
+            "\u{0}\u{1f600}",
+            "%%",
+            "http://127.0.0.1/"
+        ])),
         5 => json!("x".repeat(dice.below(400))),
         6 => (0..dice.below(4)).map(|_| value(dice, depth - 1)).collect(),
         _ => {

@@ -211,7 +211,9 @@ async fn nothing_is_connected_to_that_is_not_permitted() {
     let bench = Bench::with(with(A2aReach::Public)).await;
     let client = bench.client().await;
     let paused = sent(&client, "pause").await;
-    for url in ["http://127.0.0.1/", "https://10.0.0.1/", "https://[::1]/", "http://8.8.8.8/", "x", ""] {
+    for url in
+        ["http://127.0.0.1/", "https://10.0.0.1/", "https://[::1]/", "http://8.8.8.8/", "x", ""]
+    {
         let config = A2aPushConfig { task_id: paused.id.clone(), ..A2aPushConfig::new(url) };
         assert_eq!(code(client.set_push(&config).await), A2aCode::InvalidParams, "{url}");
         let mut send = A2aSend::from(say("echo"));
@@ -225,7 +227,8 @@ async fn without_a_policy_there_are_no_webhooks() {
     let bench = Bench::new().await;
     for client in bench.both().await {
         let paused = sent(&client, "pause").await;
-        let config = A2aPushConfig { task_id: paused.id.clone(), ..A2aPushConfig::new("http://127.0.0.1/") };
+        let config =
+            A2aPushConfig { task_id: paused.id.clone(), ..A2aPushConfig::new("http://127.0.0.1/") };
         let no = A2aCode::PushNotificationNotSupported;
         assert_eq!(code(client.set_push(&config).await), no);
         assert_eq!(code(client.get_push(&paused.id, "x").await), no);
@@ -265,7 +268,8 @@ async fn a_webhook_that_is_behind_gets_the_newest() {
             many += stream.read(&mut bytes[many..]).await.unwrap();
             let text = String::from_utf8_lossy(&bytes[..many]).into_owned();
             let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
-            if let Some(event) = body.and_then(|body| serde_json::from_str::<A2aEvent>(&body).ok()) {
+            if let Some(event) = body.and_then(|body| serde_json::from_str::<A2aEvent>(&body).ok())
+            {
                 break event;
             }
         };

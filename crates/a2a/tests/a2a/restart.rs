@@ -38,7 +38,8 @@ async fn tasks_survive_a_restart() {
     let client = bench.client().await;
     let done = sent(&client, "echo kept").await;
     let paused = sent(&client, "pause").await;
-    let hook = A2aPushConfig { task_id: paused.id.clone(), ..A2aPushConfig::new("http://127.0.0.1:1/") };
+    let hook =
+        A2aPushConfig { task_id: paused.id.clone(), ..A2aPushConfig::new("http://127.0.0.1:1/") };
     let hook = client.set_push(&hook).await.unwrap();
     let asked = sent(&client, "ask").await;
     let waiting = begun(&client, "wait").await;

@@ -85,7 +85,7 @@ fn a_log_that_was_cut_has_what_was_written_before() {
     let mut round = 0;
     loop {
         states.push((std::fs::metadata(&path).unwrap().len(), all(&store)));
-        if states.last().unwrap().0 > 5_000 {
+        if states.last().unwrap().0 > 4_000 {
             break;
         }
         round += 1;

@@ -85,7 +85,10 @@ async fn a_task_goes_on_without_its_stream() {
 }
 
 /// Passes connections on, and cuts those with an answer after so many bytes.
-async fn cutter(to: std::net::SocketAddr, after: usize) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
+async fn cutter(
+    to: std::net::SocketAddr,
+    after: usize,
+) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let cuts = Arc::new(AtomicUsize::new(0));
@@ -98,7 +101,8 @@ async fn cutter(to: std::net::SocketAddr, after: usize) -> (std::net::SocketAddr
                 let mut head = vec![0; 4096];
                 let read = client.read(&mut head).await.unwrap_or(0);
                 server.write_all(&head[..read]).await.unwrap();
-                let is_stream = String::from_utf8_lossy(&head[..read]).contains("text/event-stream");
+                let is_stream =
+                    String::from_utf8_lossy(&head[..read]).contains("text/event-stream");
                 if !is_stream {
                     drop(copy_bidirectional(&mut client, &mut server).await);
                     return;

@@ -102,7 +102,8 @@ async fn parts_of_any_kind_come_through() {
         let parts = vec![A2aPart::text("echo"), A2aPart::data(data.clone())];
         let done = task(client.send(A2aMessage::user(parts)).await.unwrap());
         assert_eq!(done.history[0].parts[1].content, A2aContent::Data(data));
-        let picture = A2aPart { media_type: Some("image/png".to_owned()), ..A2aPart::raw([0, 255]) };
+        let picture =
+            A2aPart { media_type: Some("image/png".to_owned()), ..A2aPart::raw([0, 255]) };
         let refused = client.send(A2aMessage::user(vec![picture])).await;
         assert_eq!(code(refused), A2aCode::ContentTypeNotSupported);
     }
