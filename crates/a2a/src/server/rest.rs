@@ -1,10 +1,10 @@
 //! The binding to HTTP with JSON: paths and methods say what is asked for.
 
+use http::header::ACCEPT;
 use http::request::Parts;
 use http::{Method, StatusCode};
 use hyper::body::Incoming;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, to_value};
 
 use super::intake::{self, read};
 use super::query::{decoded, pairs};
@@ -16,6 +16,9 @@ use crate::fault::{A2aCode, A2aFault};
 use crate::service::Caller;
 use crate::wire::{A2aPushConfig, A2aSend};
 
+/// The media type of this binding.
+const A2A: &str = "application/a2a+json";
+/// What some clients ask for instead.
 const JSON: &str = "application/json";
 
 /// Answers a request below the path of this binding.
@@ -26,17 +29,18 @@ pub(super) async fn answer(
     path: &str,
     body: Incoming,
 ) -> Answer {
+    let kind = kind(parts);
     let asked = match intake::version(parts) {
         Ok(()) => asked(shared, parts, path, body).await,
         Err(fault) => Err(status_of(fault)),
     };
     let done = match asked {
-        Ok((operation, params)) => dispatch(shared, caller, operation, params).await,
+        Ok((operation, params)) => dispatch(shared, caller, operation, params, kind).await,
         Err(refused) => Err(refused),
     };
     match done {
         Ok(answer) => answer,
-        Err((status, fault)) => reply::json(status, JSON, &fault.to_rest()),
+        Err((status, fault)) => reply::json(status, kind, &fault.to_rest()),
     }
 }
 
@@ -131,26 +135,31 @@ async fn dispatch(
     caller: &Caller,
     operation: Operation,
     params: Value,
+    kind: &'static str,
 ) -> Result<Answer, Refused> {
     use Operation as O;
     let service = &shared.service;
+    let done = |result: Result<Value, serde_json::Error>| match result {
+        Ok(result) => Ok(reply::json(StatusCode::OK, kind, &result)),
+        Err(_) => Err(A2aFault::new(A2aCode::Internal, "the answer cannot be written")),
+    };
     let result = async {
         match operation {
-            O::Send => done(&service.send(caller, read(params)?).await?),
-            O::List => done(&service.list(caller, read(params)?).await?),
-            O::Get => done(&service.get(caller, &read(params)?).await?),
-            O::Cancel => done(&service.cancel(caller, &read(params)?).await?),
+            O::Send => done(to_value(&service.send(caller, read(params)?).await?)),
+            O::List => done(to_value(&service.list(caller, read(params)?).await?)),
+            O::Get => done(to_value(&service.get(caller, &read(params)?).await?)),
+            O::Cancel => done(to_value(&service.cancel(caller, &read(params)?).await?)),
             O::CreatePush => {
                 let config: A2aPushConfig = read(params)?;
-                done(&service.create_push(caller, config).await?)
+                done(to_value(&service.create_push(caller, config).await?))
             }
-            O::ListPushes => done(&service.list_pushes(caller, &read(params)?).await?),
-            O::GetPush => done(&service.get_push(caller, &read(params)?).await?),
+            O::ListPushes => done(to_value(&service.list_pushes(caller, &read(params)?).await?)),
+            O::GetPush => done(to_value(&service.get_push(caller, &read(params)?).await?)),
             O::DeletePush => {
                 service.delete_push(caller, &read(params)?).await?;
-                done(&json!({}))
+                done(Ok(json!({})))
             }
-            O::ExtendedCard => done(service.extended_card(caller)?),
+            O::ExtendedCard => done(to_value(service.extended_card(caller)?)),
             O::Stream => {
                 let place = stream::place(shared)?;
                 let send: A2aSend = read(params)?;
@@ -168,10 +177,12 @@ async fn dispatch(
     result.await.map_err(status_of)
 }
 
-fn done(result: &impl Serialize) -> Result<Answer, A2aFault> {
-    let written = serde_json::to_value(result);
-    let failed = |_| A2aFault::new(A2aCode::Internal, "the answer cannot be written");
-    Ok(reply::json(StatusCode::OK, JSON, &written.map_err(failed)?))
+/// The media type that a client asks for.
+fn kind(parts: &Parts) -> &'static str {
+    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accepted: Vec<&str> = accepted.collect();
+    let has = |kind: &str| accepted.iter().any(|value| value.contains(kind));
+    if has(JSON) && !has(A2A) { JSON } else { A2A }
 }
 
 fn status_of(fault: A2aFault) -> Refused {
