@@ -47,7 +47,7 @@ impl Kind for AgentListDoc {
 
 /// A task of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AgentTaskDoc {
+pub struct ServedTaskDoc {
     /// Its number.
     pub task: u64,
     /// Who sent it.
@@ -62,7 +62,7 @@ pub struct AgentTaskDoc {
 
 /// A question of a task that has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AgentQuestionDoc {
+pub struct ServedQuestionDoc {
     /// The task.
     pub task: u64,
     /// Names the question among those of the task.
@@ -85,11 +85,11 @@ pub struct AgentShowDoc {
     /// How many of them it did.
     pub done: u64,
     /// Open tasks.
-    pub tasks: Vec<AgentTaskDoc>,
+    pub tasks: Vec<ServedTaskDoc>,
     /// Tasks that cannot go on by themselves.
-    pub dead: Vec<AgentTaskDoc>,
+    pub dead: Vec<ServedTaskDoc>,
     /// Questions without an answer.
-    pub questions: Vec<AgentQuestionDoc>,
+    pub questions: Vec<ServedQuestionDoc>,
 }
 
 impl Kind for AgentShowDoc {

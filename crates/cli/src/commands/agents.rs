@@ -9,8 +9,8 @@ use offshoot_fleet::{
     ToolRequest,
 };
 use offshoot_protocol::{
-    AgentCallDoc, AgentDoneDoc, AgentListDoc, AgentQuestionDoc, AgentShowDoc, AgentTaskDoc,
-    ExitCode, Hint, ServedAgentDoc,
+    AgentCallDoc, AgentDoneDoc, AgentListDoc, AgentShowDoc, ExitCode, Hint, ServedAgentDoc,
+    ServedQuestionDoc, ServedTaskDoc,
 };
 use serde_json::{Value, json};
 
@@ -255,14 +255,14 @@ fn status(agent: &str, registry: &RegistryArgs, context: &Context) -> Result<Age
 
 fn show(args: &OneArgs, context: &Context) -> Result<()> {
     let status = status(&args.agent, &args.registry, context)?;
-    let task = |task: offshoot_fleet::AgentTask| AgentTaskDoc {
+    let task = |task: offshoot_fleet::AgentTask| ServedTaskDoc {
         task: task.task,
         from: task.from,
         state: task.state,
         attempt: task.attempt,
         text: task.text,
     };
-    let question = |asked: offshoot_fleet::AgentQuestion| AgentQuestionDoc {
+    let question = |asked: offshoot_fleet::AgentQuestion| ServedQuestionDoc {
         task: asked.task,
         ask: match asked.details["ask"].as_str() {
             Some(ask) => ask.to_owned(),
