@@ -183,8 +183,10 @@ impl Driver {
             let wants_calls = self.session.wants_calls();
             tokio::select! {
                 output = &mut until => return Turn::Until(output),
-                stepped = step(pipe.as_deref_mut(), may_read) => if let Err(error) = stepped {
-                    return Turn::Ended(ConnectionEnd::Io(error.to_string()));
+                stepped = step(pipe.as_deref_mut(), may_read) => match stepped {
+                    Ok(true) => self.session.heard(self.now()),
+                    Ok(false) => {}
+                    Err(error) => return Turn::Ended(ConnectionEnd::Io(error.to_string())),
                 },
                 Some(done) = self.work.next(), if !self.work.is_empty() => self.done(done),
                 Some(notice) = self.notices.recv() => self.notice(notice),
@@ -447,7 +449,7 @@ impl Driver {
     }
 }
 
-async fn step(pipe: Option<&mut Pipe>, may_read: bool) -> std::io::Result<()> {
+async fn step(pipe: Option<&mut Pipe>, may_read: bool) -> std::io::Result<bool> {
     match pipe {
         Some(pipe) => pipe.step(may_read).await,
         None => std::future::pending().await,

@@ -327,6 +327,13 @@ impl PeerSession {
 
     // What comes from the other side.
 
+    /// Bytes came, which need not be a whole message yet; or the other side reads, while nothing is read from it.
+    pub fn heard(&mut self, now: Duration) {
+        if let Some(connection) = &mut self.connection {
+            connection.last_received = now;
+        }
+    }
+
     /// A message came.
     pub fn receive(&mut self, now: Duration, message: PeerMessage) {
         let Some(connection) = self.connection.as_mut().filter(|it| !it.ending) else { return };
