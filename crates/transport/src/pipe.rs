@@ -98,12 +98,17 @@ impl Pipe {
     }
 
     /// Writes what waits and reads what comes, as far as either goes without waiting; and whether bytes came. Without leave to read, whether
-    /// bytes went. Nothing is lost when it is dropped.
-    pub(crate) async fn step(&mut self, may_read: bool) -> io::Result<bool> {
-        poll_fn(|context| self.poll_step(context, may_read)).await
+    /// bytes went. It goes on after writing, unless that is to be told. Nothing is lost when it is dropped.
+    pub(crate) async fn step(&mut self, may_read: bool, tells: bool) -> io::Result<bool> {
+        poll_fn(|context| self.poll_step(context, may_read, tells)).await
     }
 
-    fn poll_step(&mut self, context: &mut Context<'_>, may_read: bool) -> Poll<io::Result<bool>> {
+    fn poll_step(
+        &mut self,
+        context: &mut Context<'_>,
+        may_read: bool,
+        tells: bool,
+    ) -> Poll<io::Result<bool>> {
         let (mut done, mut alive) = (false, false);
         while self.writer.len() > 0 {
             let mut slices = [IoSlice::new(&[]); 8];
@@ -115,10 +120,10 @@ impl Pipe {
                 Poll::Pending => break,
             }
             alive |= !may_read;
-            (done, self.unflushed) = (true, true);
+            (done, self.unflushed) = (done || tells || !may_read, true);
         }
         if self.unflushed && Pin::new(&mut self.bytes).poll_flush(context)?.is_ready() {
-            (done, self.unflushed) = (true, false);
+            (done, self.unflushed) = (done || tells, false);
         }
         if may_read {
             let read = pin!(self.bytes.read_buf(self.reader.room())).poll(context)?;
@@ -135,7 +140,7 @@ impl Pipe {
     pub(crate) async fn finish(mut self) {
         let writing = async {
             while self.writer.len() > 0 || self.unflushed {
-                self.step(false).await?;
+                self.step(false, true).await?;
             }
             io::Result::Ok(())
         };
