@@ -170,6 +170,9 @@ impl Driver {
             {
                 return Turn::Ended(error.into());
             }
+            if self.finish_ready() {
+                continue;
+            }
             if let (Some(pipe), Some((reason, until))) = (&pipe, &self.closing)
                 && (pipe.writer.len() == 0 || *until <= Instant::now())
             {
@@ -181,14 +184,20 @@ impl Driver {
             self.arm(sleep.as_mut(), &mut armed);
             let may_read = self.session.wants_messages() && self.closing.is_none();
             let wants_calls = self.session.wants_calls();
+            let tells = self.closing.is_some()
+                || pipe.as_ref().is_some_and(|pipe| pipe.writer.len() >= BATCH);
             tokio::select! {
+                // Each of these ends without further bytes, so the bytes get their turn.
+                biased;
                 output = &mut until => return Turn::Until(output),
-                stepped = step(pipe.as_deref_mut(), may_read) => if let Err(error) = stepped {
-                    return Turn::Ended(ConnectionEnd::Io(error.to_string()));
-                },
                 Some(done) = self.work.next(), if !self.work.is_empty() => self.done(done),
                 Some(notice) = self.notices.recv() => self.notice(notice),
                 Some(command) = self.commands.recv(), if wants_calls => self.command(command),
+                stepped = step(pipe.as_deref_mut(), may_read, tells) => match stepped {
+                    Ok(true) => self.session.heard(self.now()),
+                    Ok(false) => {}
+                    Err(error) => return Turn::Ended(ConnectionEnd::Io(error.to_string())),
+                },
                 () = &mut sleep => {
                     armed = Instant::now();
                     self.session.tick(self.now());
@@ -203,6 +212,18 @@ impl Driver {
             }
             self.catch_up();
         }
+    }
+
+    /// Handlers that are done by now are answered in the same turn. Whether there were any.
+    fn finish_ready(&mut self) -> bool {
+        let mut any = false;
+        for _ in 0..COMMANDS {
+            // Whoever is not ready is asked again with the waker of this task.
+            let Some(Some(done)) = self.work.next().now_or_never() else { break };
+            self.done(done);
+            any = true;
+        }
+        any
     }
 
     /// Takes what else is there, so that it is written together.
@@ -447,9 +468,9 @@ impl Driver {
     }
 }
 
-async fn step(pipe: Option<&mut Pipe>, may_read: bool) -> std::io::Result<()> {
+async fn step(pipe: Option<&mut Pipe>, may_read: bool, tells: bool) -> std::io::Result<bool> {
     match pipe {
-        Some(pipe) => pipe.step(may_read).await,
+        Some(pipe) => pipe.step(may_read, tells).await,
         None => std::future::pending().await,
     }
 }

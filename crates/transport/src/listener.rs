@@ -52,8 +52,10 @@ pub struct PeerListenerOptions {
     pub handshake_time: Duration,
     /// How long a session lives without a connection.
     pub linger: Duration,
-    /// Sessions of one name without a connection.
+    /// Sessions of one name.
     pub sessions: usize,
+    /// Those of them without a connection.
+    pub detached: usize,
 }
 
 impl PeerListenerOptions {
@@ -70,7 +72,8 @@ impl PeerListenerOptions {
             handshakes: 32,
             handshake_time: Duration::from_secs(10),
             linger: Duration::from_secs(120),
-            sessions: 8,
+            sessions: 64,
+            detached: 8,
         }
     }
 }
@@ -148,8 +151,8 @@ impl PeerListener {
     pub fn serve(self, handler: impl PeerHandler) -> PeerServer {
         let address = self.address();
         let Self { socket, options, .. } = self;
-        let limits = options.limits.clone();
-        let sessions = Sessions::new(Arc::new(handler), limits, options.linger, options.sessions);
+        let (limits, most) = (options.limits.clone(), (options.sessions, options.detached));
+        let sessions = Sessions::new(Arc::new(handler), limits, options.linger, most);
         let sessions = Arc::new(sessions);
         let accepting = CancellationToken::new();
         let accept = Accept {
@@ -186,9 +189,9 @@ impl PeerServer {
         self.sessions.handles()
     }
 
-    /// Accepts no more connections and requests, waits until nothing is open, for so long at most, and ends all sessions.
+    /// Accepts no more sessions and requests, waits until nothing is open, for so long at most, and ends all sessions.
     pub async fn drain(self, time: Duration) {
-        // QUIC takes new connections by the same socket as the old ones, which live until they are done.
+        // Sessions that are there may still come back for what is open.
         self.sessions.drain(time);
         // Either way all end with the server.
         drop(timeout(time, self.sessions.emptied()).await);

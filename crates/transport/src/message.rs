@@ -88,6 +88,9 @@ impl PeerBody {
 
     pub(crate) fn message(self, kind: MessageKind, id: u64) -> PeerMessage {
         let Self { bytes, flags, trace } = self;
+        // Whether it is acknowledged is not up to the payload.
+        let allowed = flags.number() & !MessageFlags::REQUIRES_ACK.number();
+        let flags = MessageFlags::from_number(allowed).unwrap_or_default();
         PeerMessage { kind, flags, id, trace, payload: bytes }
     }
 }

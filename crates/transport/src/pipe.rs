@@ -97,14 +97,19 @@ impl Pipe {
         Ok(self.bytes.flush().await?)
     }
 
-    /// Writes what waits and reads what comes, as far as either goes without waiting; then, whether something was done. Nothing is lost when it
-    /// is dropped.
-    pub(crate) async fn step(&mut self, may_read: bool) -> io::Result<()> {
-        poll_fn(|context| self.poll_step(context, may_read)).await
+    /// Writes what waits and reads what comes, as far as either goes without waiting; and whether bytes came. Without leave to read, whether
+    /// bytes went. It goes on after writing, unless that is to be told. Nothing is lost when it is dropped.
+    pub(crate) async fn step(&mut self, may_read: bool, tells: bool) -> io::Result<bool> {
+        poll_fn(|context| self.poll_step(context, may_read, tells)).await
     }
 
-    fn poll_step(&mut self, context: &mut Context<'_>, may_read: bool) -> Poll<io::Result<()>> {
-        let mut done = false;
+    fn poll_step(
+        &mut self,
+        context: &mut Context<'_>,
+        may_read: bool,
+        tells: bool,
+    ) -> Poll<io::Result<bool>> {
+        let (mut done, mut alive) = (false, false);
         while self.writer.len() > 0 {
             let mut slices = [IoSlice::new(&[]); 8];
             let count = self.writer.slices(&mut slices);
@@ -114,27 +119,28 @@ impl Pipe {
                 Poll::Ready(written) => self.writer.advance(written),
                 Poll::Pending => break,
             }
-            (done, self.unflushed) = (true, true);
+            alive |= !may_read;
+            (done, self.unflushed) = (done || tells || !may_read, true);
         }
         if self.unflushed && Pin::new(&mut self.bytes).poll_flush(context)?.is_ready() {
-            (done, self.unflushed) = (true, false);
+            (done, self.unflushed) = (done || tells, false);
         }
         if may_read {
             let read = pin!(self.bytes.read_buf(self.reader.room())).poll(context)?;
             match read {
                 Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-                Poll::Ready(_) => done = true,
+                Poll::Ready(_) => (done, alive) = (true, true),
                 Poll::Pending => {}
             }
         }
-        if done { Poll::Ready(Ok(())) } else { Poll::Pending }
+        if done { Poll::Ready(Ok(alive)) } else { Poll::Pending }
     }
 
     /// Writes what is left, and ends.
     pub(crate) async fn finish(mut self) {
         let writing = async {
             while self.writer.len() > 0 || self.unflushed {
-                self.step(false).await?;
+                self.step(false, true).await?;
             }
             io::Result::Ok(())
         };

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use offshoot_mxp::FailureBody;
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::PeerConnection;
+use crate::control;
 use crate::driver::{Driver, Turn};
-use crate::error::ConnectionEnd;
+use crate::error::{ConnectionEnd, failure};
 use crate::handler::AnyHandler;
 use crate::handshake::{AdmittedPeer, PeerSessionId};
 use crate::limits::PeerLimits;
@@ -46,7 +48,8 @@ pub(crate) struct Sessions {
     handler: Arc<dyn AnyHandler>,
     limits: PeerLimits,
     linger: Duration,
-    most_detached: usize,
+    /// Sessions of one name, and those of them without a connection.
+    most: (usize, usize),
     ended: Notify,
 }
 
@@ -54,7 +57,7 @@ pub(crate) struct Sessions {
 struct Slots {
     by_key: BTreeMap<Key, Slot>,
     detachments: u64,
-    draining: Option<Duration>,
+    draining: bool,
 }
 
 impl Sessions {
@@ -62,10 +65,10 @@ impl Sessions {
         handler: Arc<dyn AnyHandler>,
         limits: PeerLimits,
         linger: Duration,
-        most_detached: usize,
+        most: (usize, usize),
     ) -> Self {
         let (slots, ended) = (Mutex::default(), Notify::new());
-        Self { slots, handler, limits, linger, most_detached, ended }
+        Self { slots, handler, limits, linger, most, ended }
     }
 
     /// What is held is only looked at and changed, without waiting.
@@ -83,14 +86,21 @@ impl Sessions {
                 Err(mpsc::error::TrySendError::Closed(back)) => attachment = back,
             }
         }
+        let same = slots.by_key.keys().filter(|(name, _)| *name == key.0).count();
+        let refusal = match slots.draining {
+            true => Some(failure("draining", "this side takes no more sessions")),
+            false if same >= self.most.0 => Some(failure("busy", "too many sessions of this name")),
+            false => None,
+        };
+        if let Some(reason) = refusal {
+            drop(tokio::spawn(refuse(attachment, reason)));
+            return;
+        }
         attachment.fresh = true;
         let (attach, attachments) = mpsc::channel(TAKEOVERS);
         let (handle, ends) = PeerConnection::new(Some(key.0.clone()));
         let session = PeerSession::new(PeerSide::Server, self.limits.clone());
         let driver = Driver::new(session, self.handler.clone(), handle.clone(), ends);
-        if let Some(time) = slots.draining {
-            handle.drain(time);
-        }
         let stop = CancellationToken::new();
         let slot = Slot { attach, handle, stop: stop.clone(), detached: None };
         slots.by_key.insert(key.clone(), slot);
@@ -101,7 +111,7 @@ impl Sessions {
     /// Tells all that no more requests are taken.
     pub(crate) fn drain(&self, time: Duration) {
         let mut slots = self.slots();
-        slots.draining = Some(time);
+        slots.draining = true;
         for slot in slots.by_key.values() {
             slot.handle.drain(time);
         }
@@ -148,10 +158,17 @@ impl Sessions {
         let mut waiting: Vec<(u64, &Slot)> =
             same.filter_map(|(_, slot)| Some((slot.detached?, slot))).collect();
         waiting.sort_by_key(|(number, _)| *number);
-        let surplus = waiting.len().saturating_sub(self.most_detached);
+        let surplus = waiting.len().saturating_sub(self.most.1);
         for (_, slot) in waiting.iter().take(surplus) {
             slot.stop.cancel();
         }
+    }
+}
+
+/// Tells why there is no session.
+async fn refuse(mut attachment: Attachment, reason: FailureBody) {
+    if attachment.pipe.send(&control::error(0, &reason)).await.is_ok() {
+        attachment.pipe.end().await;
     }
 }
 

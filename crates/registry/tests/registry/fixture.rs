@@ -67,9 +67,14 @@ pub(crate) fn peer(who: &str, port: u16) -> PeerClientOptions {
 }
 
 pub(crate) fn client(who: &str, ports: &[u16]) -> RegistryClient {
+    client_within(who, ports, Duration::from_secs(10))
+}
+
+/// Whoever is not there is waited for so long.
+pub(crate) fn client_within(who: &str, ports: &[u16], time: Duration) -> RegistryClient {
     let registries = ports.iter().map(|port| peer(who, *port)).collect();
     let mut options = RegistryClientOptions::new(registries);
     options.heartbeat = Duration::from_millis(50);
-    options.call_time = Duration::from_millis(500);
+    options.call_time = time;
     RegistryClient::start(options).unwrap()
 }

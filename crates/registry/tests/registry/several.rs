@@ -8,7 +8,7 @@ use offshoot_transport::{
     PeerListener, PeerListenerOptions, PeerMessage, PeerToken, TokenTable,
 };
 
-use crate::fixture::{SOON, card, client, name, peer, serve, until};
+use crate::fixture::{SOON, card, client, client_within, name, peer, serve, until};
 
 fn memory() -> AgentRegistry {
     let lease = Duration::from_secs(2);
@@ -38,11 +38,12 @@ async fn an_agent_registers_with_all_and_leaves_all() {
 async fn what_is_down_or_stale_is_told() {
     let (one, two) = (memory(), memory());
     let (first, second) = (serve(&one, 0).await, serve(&two, 0).await);
+    let time = Duration::from_millis(1500);
     let ports = [first.address().port, second.address().port];
-    let alpha = client("alpha", &ports);
+    let alpha = client_within("alpha", &ports, time);
     alpha.register(card("alpha", &["plan"]));
     until("two registrations", || alpha.status().iter().all(|it| it.registered)).await;
-    let beta = client("beta", &ports);
+    let beta = client_within("beta", &ports, time);
     // The second one has never heard of an agent of the first.
     let gamma = client("gamma", &ports[..1]);
     gamma.register(card("gamma", &["plan"]));

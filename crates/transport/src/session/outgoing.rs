@@ -6,7 +6,6 @@ use std::time::Duration;
 use offshoot_mxp::MessageKind;
 
 use super::action::PeerTicket;
-use crate::control::{ControlBody, document};
 use crate::message::PeerMessage;
 
 /// What a queued message costs besides its bytes.
@@ -93,10 +92,12 @@ impl Outgoing {
                 let first = self.frames.pop_front()?;
                 if let Some(deadline) = first.deadline {
                     let left = deadline.saturating_sub(now).as_millis().max(1);
-                    let deadline = Some(u64::try_from(left).unwrap_or(u64::MAX));
+                    let left = u64::try_from(left).unwrap_or(u64::MAX);
                     self.ready = Some(first);
-                    let control = ControlBody { deadline, ..ControlBody::default() };
-                    return Some((document(MessageKind::Event, 0, &control), Origin::Own));
+                    // A `ControlBody`, written by hand since each call has one.
+                    let json = format!("{{\"deadline\":{left}}}");
+                    let control = PeerMessage::new(MessageKind::Event, 0, json.into());
+                    return Some((control, Origin::Own));
                 }
                 first
             }

@@ -194,16 +194,23 @@ async fn calls_wait_for_a_server_up_to_their_deadline() {
 #[tokio::test]
 async fn sessions_without_a_connection_are_bounded() {
     let (bench, (mut listener, client)) = (Bench::default(), plain());
-    (listener.sessions, listener.linger) = (2, Duration::from_millis(300));
+    (listener.detached, listener.linger) = (2, Duration::from_millis(300));
+    listener.sessions = 4;
     let listener = PeerListener::bind(listener).await.unwrap();
     let address = listener.address();
     let server = listener.serve(bench);
-    for _ in 0..5 {
-        let mut client = client.clone();
-        client.address = address.clone();
-        let client = PeerClient::connect(client, NoHandler).await.unwrap();
+    let mut client = client;
+    client.address = address;
+    let mut clients = Vec::new();
+    for _ in 0..4 {
+        let client = PeerClient::connect(client.clone(), NoHandler).await.unwrap();
         client.call(MessageKind::Call, "x", SOON).await.unwrap();
+        clients.push(client);
     }
+    let refused = PeerClient::connect(client, NoHandler).await.err().unwrap();
+    let PeerConnectError::Refused { code, .. } = &refused else { panic!("{refused}") };
+    assert!(code == "busy" && !refused.is_final());
+    drop(clients);
     until("two sessions", || server.peers().len() <= 2).await;
     until("no session", || server.peers().is_empty()).await;
 }

@@ -120,6 +120,8 @@ struct World {
     /// What is on its way to each side.
     ways: [VecDeque<PeerMessage>; 2],
     connected: bool,
+    /// This side has not noticed yet that the connection is gone.
+    late: Option<usize>,
     next: u64,
 }
 
@@ -131,26 +133,43 @@ impl World {
             ends: [End::new(PeerSide::Client), End::new(PeerSide::Server)],
             ways: [VecDeque::new(), VecDeque::new()],
             connected: false,
+            late: None,
             next: 1,
         }
     }
 
     fn connect(&mut self) {
+        if let Some(side) = self.late.take() {
+            self.notice(side);
+        }
         let [client, server] = &self.ends;
-        let received = (client.session.received(), server.session.received());
-        self.ends[0].session.attach(self.now, true, received.1, limits().into());
-        self.ends[1].session.attach(self.now, true, received.0, limits().into());
+        let mut received = [server.session.received(), client.session.received()];
+        for received in &mut received {
+            // Whoever does not know what it has received gets it all again.
+            if self.random.u32(..4) == 0 {
+                *received = 0;
+            }
+        }
+        self.ends[0].session.attach(self.now, true, received[0], limits().into());
+        self.ends[1].session.attach(self.now, true, received[1], limits().into());
         self.connected = true;
     }
 
-    /// What is on its way is lost; each side notices when it does, here at once.
+    fn notice(&mut self, side: usize) {
+        self.ways[side].clear();
+        self.ends[side].session.detach();
+        self.ends[side].act();
+    }
+
+    /// One side notices at once; the other one may go on with what is on its way to it, and writes what nobody reads.
     fn cut(&mut self) {
-        self.ways = [VecDeque::new(), VecDeque::new()];
-        for end in &mut self.ends {
-            end.session.detach();
-            end.act();
-        }
+        let first = self.random.usize(..2);
+        self.notice(first);
         self.connected = false;
+        match self.random.bool() {
+            true => self.late = Some(1 - first),
+            false => self.notice(1 - first),
+        }
     }
 
     fn step(&mut self) {
@@ -215,7 +234,9 @@ impl World {
             }
             70..80 => {
                 while let Some(message) = end.session.take_message(now) {
-                    self.ways[1 - side].push_back(message);
+                    if self.connected {
+                        self.ways[1 - side].push_back(message);
+                    }
                 }
             }
             80..95 => {
@@ -326,8 +347,6 @@ fn whatever_breaks_each_event_comes_once_and_each_call_ends() {
     }
 }
 
-/// One side notices late: messages of the old connection come when there is a new one. They are those of another pipe, so they are never
-/// given to the session; but what was received before counts.
 #[test]
 fn what_was_received_and_not_acknowledged_is_not_sent_again() {
     let mut world = World::new(0);
