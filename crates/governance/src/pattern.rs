@@ -89,10 +89,15 @@ impl Pattern {
 
 /// Goes back to the last star only, which is enough, and bounds the work by the product of both lengths.
 fn glob(pieces: &[Piece], text: &str) -> bool {
-    let text: Vec<char> = text.chars().collect();
+    if let Some(Piece::One(last)) = pieces.last()
+        && !text.ends_with(*last)
+    {
+        return false;
+    }
+    // Bytes of the text, always between characters.
     let (mut at, mut piece) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
-    while at < text.len() {
+    while let Some(next) = text[at..].chars().next() {
         let fits = match pieces.get(piece) {
             Some(Piece::Any) => {
                 star = Some((piece, at));
@@ -100,14 +105,15 @@ fn glob(pieces: &[Piece], text: &str) -> bool {
                 continue;
             }
             Some(Piece::AnyOne) => true,
-            Some(Piece::One(c)) => *c == text[at],
+            Some(Piece::One(c)) => *c == next,
             None => false,
         };
         match star {
-            _ if fits => (at, piece) = (at + 1, piece + 1),
+            _ if fits => (at, piece) = (at + next.len_utf8(), piece + 1),
             Some((of, from)) => {
-                star = Some((of, from + 1));
-                (at, piece) = (from + 1, of + 1);
+                let skipped = text[from..].chars().next().map_or(1, char::len_utf8);
+                star = Some((of, from + skipped));
+                (at, piece) = (from + skipped, of + 1);
             }
             None => return false,
         }
@@ -137,6 +143,8 @@ mod tests {
             ("a\\*", "a*", "ab"),
             ("\\\\", "\\", "\\\\"),
             ("[a]", "[a]", "a"),
+            ("*é?b*", "aéééb", "aéb"),
+            ("é*一?", "éxé一二", "éxé二一"),
         ] {
             assert!(fits(pattern, yes), "{pattern} {yes}");
             assert!(pattern == "*" || !fits(pattern, no), "{pattern} {no}");

@@ -110,6 +110,18 @@ pub enum BuildError {
         /// What it is, without the value.
         found: String,
     },
+    /// A template with its values and parts becomes too long.
+    #[error(
+        "the template `{template}` becomes longer than {bytes} bytes or {pieces} pieces; include less"
+    )]
+    TooLong {
+        /// The template.
+        template: String,
+        /// How many bytes it may have.
+        bytes: usize,
+        /// How many pieces it may be made of.
+        pieces: usize,
+    },
     /// Two sections of context have one name, or that of a template.
     #[error("two sections are called `{name}`; give one another name")]
     DuplicateSection {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::engine::PromptEngine;
 use crate::error::TemplateError;
 use crate::graph::error::GraphError;
-use crate::graph::file::{END, Node};
+use crate::graph::file::{Draft, END, Node};
 use crate::graph::outcome::OutcomeValue;
 use crate::graph::state::{GraphState, GraphStatus, MAX_ANSWER};
 use crate::request::PromptRequest;
@@ -75,11 +75,14 @@ impl PromptGraph {
     pub fn load(source: &PromptSource, engine: &PromptEngine) -> Result<Self, TemplateError> {
         let mut draft = file::read(source)?;
         let problems = check::check(&mut draft, source, engine);
-        if problems.is_empty() {
-            Ok(draft.into_graph(source))
-        } else {
-            Err(TemplateError { problems })
+        if !problems.is_empty() {
+            return Err(TemplateError { problems });
         }
+        let mut hasher = blake3::Hasher::new_derive_key("offshoot prompt graph 1");
+        hasher.update(source.text.as_bytes());
+        let digest = hasher.finalize().to_string();
+        let Draft { name, start: (start, _), max_steps, nodes } = draft;
+        Ok(Self { name, start, max_steps, nodes, digest })
     }
 
     /// What the plan is called.

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::error::{PromptProblem, TemplateError};
-use crate::graph::PromptGraph;
 use crate::graph::outcome::{EdgeTest, Outcome, OutcomeKind, OutcomeSource, OutcomeValue};
 use crate::source::PromptSource;
 use crate::template::file::{check_length, check_version};
@@ -111,17 +110,6 @@ pub(crate) struct Draft {
     pub(crate) start: (String, Range<usize>),
     pub(crate) max_steps: u32,
     pub(crate) nodes: BTreeMap<String, Node>,
-}
-
-impl Draft {
-    /// The plan, which is recognised by its text and by the names that were found for it.
-    pub(crate) fn into_graph(self, source: &PromptSource) -> PromptGraph {
-        let mut hasher = blake3::Hasher::new_derive_key("offshoot prompt graph 1");
-        hasher.update(source.text.as_bytes());
-        let digest = hasher.finalize().to_string();
-        let Self { name, start: (start, _), max_steps, nodes } = self;
-        PromptGraph { name, start, max_steps, nodes, digest }
-    }
 }
 
 /// Reads a plan.

@@ -1,44 +1,17 @@
 //! Personal data in texts, by its form.
 
 mod card;
+mod character;
+mod checksum;
 mod iban;
 mod id;
 mod ip;
 mod mail;
 mod phone;
-
-use crate::word::words;
+mod span;
 
 pub use id::{IdChecksum, NationalIdShape};
-
-words! {
-    /// A kind of personal data.
-    pub enum PersonalKind {
-        /// A mail address.
-        EmailAddress = "email",
-        /// A phone number.
-        PhoneNumber = "phone",
-        /// The number of a bank account.
-        Iban = "iban",
-        /// The number of a payment card.
-        CardNumber = "card",
-        /// An address in the network.
-        IpAddress = "ip",
-        /// A number that a state gives to somebody.
-        NationalId = "id",
-    }
-}
-
-/// Where something is, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PersonalSpan {
-    /// What it is.
-    pub kind: PersonalKind,
-    /// Its first byte.
-    pub start: usize,
-    /// The byte behind it.
-    pub end: usize,
-}
+pub use span::{PersonalKind, PersonalSpan};
 
 /// Finds personal data.
 ///
@@ -91,75 +64,5 @@ impl PersonalPatterns {
         }
         found.sort_by_key(|span| (span.start, span.end, span.kind));
         found
-    }
-}
-
-/// Up to `most` digits from a place on, with single signs of `between` among them: each digit with its byte. It ends before the first other
-/// character.
-fn digits_from(text: &str, start: usize, between: &str, most: usize) -> Vec<(usize, u8)> {
-    let mut digits: Vec<(usize, u8)> = Vec::new();
-    for (at, c) in text[start..].char_indices() {
-        if digits.len() == most {
-            break;
-        }
-        match c.to_digit(10) {
-            Some(digit) => digits.push((start + at, u8::try_from(digit).unwrap_or_default())),
-            None => {
-                let follows_digit = digits.last().is_some_and(|(last, _)| last + 1 == start + at);
-                if !between.contains(c) || !follows_digit {
-                    break;
-                }
-            }
-        }
-    }
-    digits
-}
-
-/// The last digit of such a number is right.
-fn luhn(digits: &[u8]) -> bool {
-    let sum: u32 = digits
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(at, digit)| {
-            let value = u32::from(*digit) << (at % 2);
-            if value > 9 { value - 9 } else { value }
-        })
-        .sum();
-    sum.is_multiple_of(10)
-}
-
-/// The remainder by 97 of a text of digits and letters, of which `A` is 10 and `Z` 35.
-fn mod97(characters: impl Iterator<Item = char>) -> u32 {
-    characters.filter_map(|c| c.to_digit(36)).fold(0, |remainder, value| {
-        let shifted = if value > 9 { remainder * 100 } else { remainder * 10 };
-        (shifted + value) % 97
-    })
-}
-
-/// Whether a character may be a part of a word or number.
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// The character before a byte.
-fn before(text: &str, at: usize) -> Option<char> {
-    text[..at].chars().next_back()
-}
-
-/// The character at a byte.
-fn at(text: &str, at: usize) -> Option<char> {
-    text[at..].chars().next()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checksums_are_right() {
-        assert!(luhn(&[4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2]));
-        assert!(!luhn(&[4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 3]));
-        assert_eq!(mod97("3214282912345698765432161182".chars()), 1);
     }
 }

@@ -9,6 +9,11 @@ use crate::template::parse::Node;
 use crate::template::variable::VariableRule;
 use crate::value::PromptValue;
 
+/// How long the text of a template may become.
+const LONGEST: usize = 8 * 1024 * 1024;
+/// How many pieces of templates may be written for it: parts that include parts become many.
+const MOST_PIECES: usize = 1_000_000;
+
 /// Values by the names of their variables.
 pub(crate) type Values = BTreeMap<String, PromptValue>;
 
@@ -23,6 +28,13 @@ pub(crate) fn render(
     }
     let mut output = Output::default();
     write(&template.nodes, template, library, values, None, &mut output);
+    if output.is_over() {
+        return Err(BuildError::TooLong {
+            template: template.name.clone(),
+            bytes: LONGEST,
+            pieces: MOST_PIECES,
+        });
+    }
     Ok(output.text)
 }
 
@@ -53,9 +65,16 @@ struct Output {
     text: String,
     /// The last thing was a fence, which ends its line.
     after_fence: bool,
+    /// How many pieces were written.
+    pieces: usize,
 }
 
 impl Output {
+    /// It became more than it may, so nothing more is written.
+    fn is_over(&self) -> bool {
+        self.text.len() > LONGEST || self.pieces > MOST_PIECES
+    }
+
     fn push(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -91,6 +110,10 @@ fn write(
         (value, rule.and_then(|rule| rule.fence.as_deref()))
     };
     for node in nodes {
+        output.pieces += 1;
+        if output.is_over() {
+            return;
+        }
         match node {
             Node::Text(text) => output.push(text),
             Node::Item => {

@@ -130,6 +130,25 @@ fn answers_are_bounded() {
     assert!(matches!(error, Err(GraphError::AnswerTooLong { .. })));
 }
 
+#[test]
+fn plans_are_bounded() {
+    let padded = |length: usize| format!("{PLAN}#{}", "x".repeat(length - PLAN.len() - 1));
+    assert!(load(&padded(1024 * 1024)).is_ok());
+    assert!(load(&padded(1024 * 1024 + 1)).unwrap_err().contains("divide it"));
+    let chain = |count: usize| {
+        let mut text = "version = 1\nname = \"n\"\nstart = \"0\"\n".to_owned();
+        for at in 0..count {
+            let next = if at + 1 == count { "end".to_owned() } else { (at + 1).to_string() };
+            text += &format!(
+                "[[node]]\nname = \"{at}\"\ntask_type = \"x\"\ntask = \"count\"\nedges = [{{ to = \"{next}\" }}]\n"
+            );
+        }
+        text
+    };
+    assert!(load(&chain(100)).is_ok());
+    assert!(load(&chain(1_001)).unwrap_err().contains("more than 1000 nodes"));
+}
+
 /// Wherever a walk is stopped, it goes on as if it had not been.
 #[test]
 fn a_walk_goes_on_from_its_state() {

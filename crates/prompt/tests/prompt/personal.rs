@@ -98,6 +98,8 @@ fn what_is_not_asked_for_is_not_looked_for() {
     let usual = PersonalPatterns::default();
     assert!(usual.find("from 203.0.113.7 or 078-05-1120").is_empty());
     assert_eq!(NationalIdShape::new("9999", IdChecksum::None), None);
+    assert!(NationalIdShape::new(&"9".repeat(64), IdChecksum::None).is_some());
+    assert_eq!(NationalIdShape::new(&"9".repeat(65), IdChecksum::None), None);
 }
 
 /// Whatever text comes, places are places between characters, in order.

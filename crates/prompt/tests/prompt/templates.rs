@@ -1,6 +1,6 @@
 //! What is wrong with templates is told when they are loaded.
 
-use offshoot_prompt::{PromptEngine, PromptSource};
+use offshoot_prompt::{BuildError, PromptEngine, PromptSource};
 
 use crate::support::{engine, file, problems, task, template, text, wanted};
 
@@ -245,7 +245,6 @@ fn includes_may_be_eight_deep() {
     assert!(problems(&chain(9)).contains("deeper than 8"), "{}", problems(&chain(9)));
 }
 
-/// Each include may double what is included, but a template is written once for each place.
 #[test]
 fn the_newest_version_is_meant_unless_one_is_named() {
     let version = |version: u32, text: &str| {
@@ -262,6 +261,35 @@ fn the_newest_version_is_meant_unless_one_is_named() {
     let mut first = wanted();
     first.task = "t@1".to_owned();
     assert_eq!(text(&engine, &first).unwrap(), "one");
+}
+
+/// Parts that include parts many times become more than there is room for.
+#[test]
+fn what_becomes_of_a_template_is_bounded() {
+    let of = |text: &str, times: usize| {
+        let include = |part: usize| format!("{{{{> p{part}}}}}").repeat(times);
+        let parts = (0..4).map(|at| template(&format!("p{at}"), "part", &include(at + 1), ""));
+        let texts =
+            task(&include(0), "") + &parts.collect::<String>() + &template("p4", "part", text, "");
+        engine(&texts).build(&wanted())
+    };
+    assert!(of("x", 10).is_ok());
+    for (text, times) in [("", 30), (&*"x".repeat(100), 10)] {
+        assert!(matches!(of(text, times), Err(BuildError::TooLong { .. })), "{times}");
+    }
+}
+
+#[test]
+fn the_number_of_templates_is_limited() {
+    let many = |from: usize, to: usize| {
+        let templates = (from..to).map(|at| {
+            format!("[[template]]\nname = \"{at}\"\nversion = 1\nlayer = \"part\"\ntext = \"\"\n")
+        });
+        file(&templates.collect::<String>())
+    };
+    assert!(PromptEngine::load(&[many(0, 5_000), many(5_000, 10_000)]).is_ok());
+    let error = PromptEngine::load(&[many(0, 5_000), many(5_000, 10_001)]).unwrap_err();
+    assert!(error.to_string().contains("more than 10000 templates"));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Numbers of payment cards.
 
-use super::{PersonalKind, PersonalSpan, at, before, digits_from, is_word, luhn};
+use super::character::{at, before, digits_from, is_word};
+use super::checksum::luhn;
+use super::span::{PersonalKind, PersonalSpan};
 
 /// How many digits a card has at most.
 const LONGEST: usize = 19;

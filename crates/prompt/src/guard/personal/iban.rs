@@ -1,6 +1,8 @@
 //! Numbers of bank accounts.
 
-use super::{PersonalKind, PersonalSpan, at, before, is_word, mod97};
+use super::character::{at, before, is_word};
+use super::checksum::mod97;
+use super::span::{PersonalKind, PersonalSpan};
 
 /// How long the numbers of each country are, as the registry of IBANs has them.
 const LENGTHS: &str = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 \

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PersonalKind, PersonalSpan, at, before, is_word, luhn, mod97};
+use super::character::{at, before, is_word};
+use super::checksum::{luhn, mod97};
+use super::span::{PersonalKind, PersonalSpan};
 use crate::word::words;
 
 words! {

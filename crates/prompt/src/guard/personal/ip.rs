@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{PersonalKind, PersonalSpan};
+use super::span::{PersonalKind, PersonalSpan};
 
 pub(super) fn find(text: &str) -> Vec<PersonalSpan> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == ':';

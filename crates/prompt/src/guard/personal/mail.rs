@@ -1,6 +1,7 @@
 //! Mail addresses.
 
-use super::{PersonalKind, PersonalSpan, at, before};
+use super::character::{at, before};
+use super::span::{PersonalKind, PersonalSpan};
 
 /// Endings of files that follow an `@` in names such as `icon@2x.png`.
 const FILES: &[&str] = &[

@@ -1,6 +1,7 @@
 //! Phone numbers.
 
-use super::{PersonalKind, PersonalSpan, at, before, is_word};
+use super::character::{at, before, is_word};
+use super::span::{PersonalKind, PersonalSpan};
 
 /// How many digits a number with its country has.
 const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
