@@ -119,7 +119,7 @@ impl Source {
             return None;
         }
         let event = tokio::select! {
-            event = self.updates.recv() => event.ok()?,
+            event = self.updates.next() => event.ok()?,
             () = tokio::time::sleep(self.heartbeat) => return Some(":\n\n".to_owned()),
             () = self.over.cancelled() => return None,
         };
