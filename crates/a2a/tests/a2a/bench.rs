@@ -98,7 +98,7 @@ impl A2aAgent for Actor {
             }
             "flood" => {
                 for number in 0..rest.parse::<usize>()? {
-                    let parts = vec![A2aPart::text(number.to_string().repeat(50_000))];
+                    let parts = vec![A2aPart::text(format!("{number:03}").repeat(50_000))];
                     work.artifact(A2aArtifact::new("same", parts)).await?;
                 }
             }

@@ -205,7 +205,7 @@ async fn a_stream_that_is_too_slow_is_cut() {
     let mut bytes = vec![0; 1 << 16];
     assert!(idle.read(&mut bytes).await.unwrap() > 0);
     // More than the kernel keeps for a connection.
-    let done = client.send(say("flood 200").for_task(&waits.id)).await.unwrap();
+    let done = client.send(say("flood 100").for_task(&waits.id)).await.unwrap();
     assert_eq!(crate::bench::task(done).status.state, A2aState::Completed);
     // What the other one reads now ends before the end of the task, and the connection goes on.
     let mut read = Vec::new();
