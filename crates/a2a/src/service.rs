@@ -42,7 +42,7 @@ pub(crate) enum Sent {
     /// An answer without a task.
     Answered(A2aMessage),
     /// A task, and what happens to it from then on.
-    Begun(A2aTaskRecord, Updates),
+    Begun(Box<A2aTaskRecord>, Updates),
 }
 
 impl Service {
@@ -74,7 +74,7 @@ impl Service {
                 self.set_push(&record, config).await?;
                 record = hub.get(&task).await?;
             }
-            return Ok(Sent::Begun(record, updates));
+            return Ok(Sent::Begun(Box::new(record), updates));
         }
         if let Some(parts) = hub.agent.answer(&message, &caller.name).await {
             check::parts("the agent's answer", &parts, &hub.limits)
@@ -92,7 +92,7 @@ impl Service {
             record.pushes.push(config);
         }
         let updates = hub.begin(record.clone(), accepts, place).await?;
-        Ok(Sent::Begun(record, updates))
+        Ok(Sent::Begun(Box::new(record), updates))
     }
 
     /// Has a message worked on, and waits for what comes of it unless the client does not want to.
@@ -101,7 +101,7 @@ impl Service {
         let waits = !send.configuration.return_immediately;
         let (mut record, updates) = match self.begin(caller, send).await? {
             Sent::Answered(message) => return Ok(A2aReply::Message(message)),
-            Sent::Begun(record, updates) => (record, updates),
+            Sent::Begun(record, updates) => (*record, updates),
         };
         if waits {
             // Who waited too long gets the task as it is, and can ask for it again.
@@ -351,6 +351,6 @@ fn cursor(token: &str) -> Option<(i64, String)> {
 }
 
 /// The first thing that a stream tells.
-pub(crate) fn first(record: A2aTaskRecord, history: Option<u32>) -> A2aEvent {
+pub(crate) fn first(record: &A2aTaskRecord, history: Option<u32>) -> A2aEvent {
     A2aEvent::Task(record.view(history, true))
 }

@@ -58,7 +58,7 @@ pub(super) fn of_message(
                 |state: crate::wire::A2aState| state.is_terminal() || state.is_interrupted();
             let is_over = rests(record.state());
             let source = Source::new(shared, framing, updates, rests, is_over, place);
-            source.answer(first(record, history))
+            source.answer(first(&record, history))
         }
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn of_task(
 ) -> Answer {
     let ends = crate::wire::A2aState::is_terminal;
     let source = Source::new(shared, framing, updates, ends, false, place);
-    source.answer(first(record, None))
+    source.answer(first(&record, None))
 }
 
 /// Where the events of a stream come from.

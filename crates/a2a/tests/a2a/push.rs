@@ -1,5 +1,6 @@
 //! Webhooks: delivered in order, with their tokens, tried again, and only where that is permitted.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,7 +27,8 @@ impl Hook {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let got: Arc<Mutex<Vec<(String, A2aEvent)>>> = Arc::default();
-        let (kept, mut statuses) = (Arc::clone(&got), statuses.to_vec().into_iter());
+        let kept = Arc::clone(&got);
+        let mut statuses: VecDeque<u16> = statuses.iter().copied().collect();
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut bytes = Vec::new();
@@ -44,7 +46,7 @@ impl Hook {
                     }
                 };
                 kept.lock().unwrap().push((head, serde_json::from_str(&body).unwrap()));
-                let status = statuses.next().unwrap_or(200);
+                let status = statuses.pop_front().unwrap_or(200);
                 let answer = format!(
                     "HTTP/1.1 {status} X\r\nlocation: http://{address}/elsewhere\r\ncontent-length: 0\r\n\r\n"
                 );
