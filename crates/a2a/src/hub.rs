@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures::FutureExt;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -46,7 +47,7 @@ pub(crate) struct Live {
     /// Set when the task is cancelled.
     pub(crate) cancel: CancellationToken,
     /// Held while something is kept and told.
-    gate: tokio::sync::Mutex<()>,
+    lock: Arc<tokio::sync::Mutex<()>>,
     events: broadcast::Sender<Arc<A2aEvent>>,
     /// The agent that waits for a message without having returned.
     waiting: Mutex<Option<oneshot::Sender<A2aMessage>>>,
@@ -55,8 +56,26 @@ pub(crate) struct Live {
     abort: CancellationToken,
 }
 
+/// The right to let something happen to a task. It lasts until what was begun is kept and told, even if nobody waits for that.
+type Gate = Arc<tokio::sync::OwnedMutexGuard<()>>;
+
 /// Updates of a task, from some moment on.
-pub(crate) type Updates = broadcast::Receiver<Arc<A2aEvent>>;
+pub(crate) struct Updates {
+    events: broadcast::Receiver<Arc<A2aEvent>>,
+    /// As long as somebody listens, whatever happens to the task is told by the same entry.
+    _live: Arc<Live>,
+}
+
+impl Updates {
+    fn of(live: &Arc<Live>) -> Self {
+        Self { events: live.events.subscribe(), _live: Arc::clone(live) }
+    }
+
+    /// The next update; an error if some were missed.
+    pub(crate) async fn next(&mut self) -> Result<Arc<A2aEvent>, RecvError> {
+        self.events.recv().await
+    }
+}
 
 impl Hub {
     pub(crate) fn new(
@@ -113,22 +132,36 @@ impl Hub {
     }
 
     /// Lets something happen to a task.
-    pub(crate) async fn tell(&self, live: &Live, step: A2aTaskStep) -> Result<(), A2aStoreError> {
-        let _gate = live.gate.lock().await;
-        self.change(live, step).await?;
+    pub(crate) async fn tell(
+        &self,
+        live: &Arc<Live>,
+        step: A2aTaskStep,
+    ) -> Result<(), A2aStoreError> {
+        let gate = live.gate().await;
+        self.change(live, &gate, step).await?;
         Ok(())
     }
 
-    /// Lets something happen; whoever calls has the gate.
-    async fn change(&self, live: &Live, step: A2aTaskStep) -> Result<A2aChanged, A2aStoreError> {
-        let (id, change) = (live.id.clone(), A2aTaskChange { at: id::now(), what: step });
-        let changed = self.stored(move |store| store.change(&id, change)).await?;
-        if let Some(event) = &changed.event {
-            self.pusher.tell(&live.id, &changed.pushes, event);
-            // Nobody may be there to hear it.
-            drop(live.events.send(Arc::new(event.clone())));
-        }
-        Ok(changed)
+    /// Lets something happen. What is kept is told, also if whoever asked for it is gone.
+    async fn change(
+        &self,
+        live: &Arc<Live>,
+        gate: &Gate,
+        step: A2aTaskStep,
+    ) -> Result<A2aChanged, A2aStoreError> {
+        let change = A2aTaskChange { at: id::now(), what: step };
+        let (live, gate, pusher) = (Arc::clone(live), Arc::clone(gate), Arc::clone(&self.pusher));
+        let keep = move |store: &dyn A2aTaskStore| {
+            let changed = store.change(&live.id, change)?;
+            if let Some(event) = &changed.event {
+                pusher.tell(&live.id, &changed.pushes, event);
+                // Nobody may be there to hear it.
+                drop(live.events.send(Arc::new(event.clone())));
+            }
+            drop(gate);
+            Ok(changed)
+        };
+        self.stored(keep).await
     }
 
     /// Keeps a new task and lets the agent begin.
@@ -139,11 +172,11 @@ impl Hub {
         place: OwnedSemaphorePermit,
     ) -> Result<Updates, A2aStoreError> {
         let live = self.live(&record.task.id);
-        let _gate = live.gate.lock().await;
+        let _gate = live.gate().await;
         let kept = record.clone();
         self.stored(move |store| store.create(kept)).await?;
         self.pusher.tell(&live.id, &record.pushes, &A2aEvent::Task(record.task.clone()));
-        let updates = live.events.subscribe();
+        let updates = Updates::of(&live);
         if let Some(message) = record.task.history.last().cloned() {
             self.start(&live, &record, message, accepts, false, place);
         }
@@ -158,7 +191,7 @@ impl Hub {
         place: OwnedSemaphorePermit,
     ) {
         let live = self.live(&record.task.id);
-        let _gate = live.gate.lock().await;
+        let _gate = live.gate().await;
         self.start(&live, record, message, Vec::new(), true, place);
     }
 
@@ -183,11 +216,11 @@ impl Hub {
             }
             place = Some(self.place().ok_or_else(busy)?);
         }
-        if let Err(error) = self.change(&live, step).await {
+        if let Err(error) = self.change(&live, &gate, step).await {
             *live.waiting() = waiting;
             return Err(error.into());
         }
-        let updates = live.events.subscribe();
+        let updates = Updates::of(&live);
         let record = self.get(id).await?;
         // What the agent gets is what the history has.
         let message = record.task.history.last().cloned().unwrap_or(message);
@@ -197,7 +230,7 @@ impl Hub {
             // The agent stopped waiting just now: better asked for again than lost.
             let said = A2aMessage::agent(vec![A2aPart::text("please send that again")]);
             let (state, message) = (A2aState::InputRequired, Some(said));
-            self.change(&live, A2aTaskStep::Status { state, message }).await?;
+            self.change(&live, &gate, A2aTaskStep::Status { state, message }).await?;
         }
         drop(gate);
         Ok((record, updates))
@@ -206,19 +239,19 @@ impl Hub {
     /// The task as it is, and everything that happens to it from then on.
     pub(crate) async fn watch(&self, id: &str) -> Result<(A2aTaskRecord, Updates), A2aStoreError> {
         let live = self.live(id);
-        let _gate = live.gate.lock().await;
+        let _gate = live.gate().await;
         let record = self.get(id).await?;
-        Ok((record, live.events.subscribe()))
+        Ok((record, Updates::of(&live)))
     }
 
     /// Says that the agent needs a message, and takes the place where it is put.
     pub(crate) async fn ask(
         &self,
-        live: &Live,
+        live: &Arc<Live>,
         step: A2aTaskStep,
     ) -> Result<oneshot::Receiver<A2aMessage>, A2aStoreError> {
-        let _gate = live.gate.lock().await;
-        self.change(live, step).await?;
+        let gate = live.gate().await;
+        self.change(live, &gate, step).await?;
         let (sender, receiver) = oneshot::channel();
         *live.waiting() = Some(sender);
         Ok(receiver)
@@ -241,12 +274,13 @@ impl Hub {
             // An agent that blocks its thread is not waited for: nothing that it does is kept.
             drop(tokio::time::timeout(self.limits.cancel, stopped).await);
         }
-        let _gate = live.gate.lock().await;
+        let gate = live.gate().await;
         let record = self.get(id).await?;
         if !record.state().is_terminal() {
-            self.change(&live, A2aTaskStep::Status { state: A2aState::Canceled, message: None })
-                .await?;
+            let step = A2aTaskStep::Status { state: A2aState::Canceled, message: None };
+            self.change(&live, &gate, step).await?;
         }
+        drop(gate);
         self.get(id).await
     }
 
@@ -282,7 +316,7 @@ impl Hub {
                 }
             };
             // What the server leaves unfinished when it ends is for the next one.
-            if !hub.over.is_cancelled() {
+            if result.is_some() || !hub.over.is_cancelled() {
                 hub.finish(&live, result).await;
             }
             live.is_running.send_replace(false);
@@ -291,8 +325,8 @@ impl Hub {
     }
 
     /// What becomes of a task whose agent returned.
-    async fn finish(&self, live: &Live, result: Option<Returned>) {
-        let _gate = live.gate.lock().await;
+    async fn finish(&self, live: &Arc<Live>, result: Option<Returned>) {
+        let gate = live.gate().await;
         drop(live.waiting().take());
         let Ok(record) = self.get(&live.id).await else { return };
         let failed = |why: &str| {
@@ -309,9 +343,9 @@ impl Hub {
             Some(Err(_)) => failed("the agent panicked"),
             None => failed("the agent was stopped"),
         };
-        if self.change(live, step).await.is_err() {
+        if self.change(live, &gate, step).await.is_err() {
             // The message was too much, or the disk is full: the task ends all the same if it can.
-            drop(self.change(live, plain(A2aState::Failed)).await);
+            drop(self.change(live, &gate, plain(A2aState::Failed)).await);
         }
     }
 
@@ -336,7 +370,7 @@ impl Live {
         Self {
             id: id.to_owned(),
             cancel: CancellationToken::new(),
-            gate: tokio::sync::Mutex::default(),
+            lock: Arc::default(),
             events: broadcast::Sender::new(backlog.clamp(1, 1 << 16)),
             waiting: Mutex::default(),
             is_running: watch::Sender::new(false),
@@ -344,16 +378,20 @@ impl Live {
         }
     }
 
+    async fn gate(&self) -> Gate {
+        Arc::new(Arc::clone(&self.lock).lock_owned().await)
+    }
+
     fn waiting(&self) -> MutexGuard<'_, Option<oneshot::Sender<A2aMessage>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The gate at a moment when the agent either waits for a message or has returned, if that comes soon.
-    async fn gate_at_rest(&self, most: std::time::Duration) -> tokio::sync::MutexGuard<'_, ()> {
+    async fn gate_at_rest(&self, most: std::time::Duration) -> Gate {
         let mut running = self.is_running.subscribe();
         let at_rest = async {
             loop {
-                let gate = self.gate.lock().await;
+                let gate = self.gate().await;
                 let waits = self.waiting().is_some();
                 if waits || !*running.borrow_and_update() {
                     return gate;
@@ -361,13 +399,13 @@ impl Live {
                 drop(gate);
                 // An agent that has said that it waits returns next; one that works refuses the message.
                 if running.changed().await.is_err() {
-                    return self.gate.lock().await;
+                    return self.gate().await;
                 }
             }
         };
         match tokio::time::timeout(most, at_rest).await {
             Ok(gate) => gate,
-            Err(_) => self.gate.lock().await,
+            Err(_) => self.gate().await,
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct A2aLimits {
     pub cancel: Duration,
     /// A comment is sent on a silent stream so often.
     pub heartbeat: Duration,
-    /// What is kept of tasks.
+    /// What is kept of tasks. The store enforces its own, which should be the same.
     pub tasks: A2aTaskLimits,
     /// How webhooks are called.
     pub push: A2aPushLimits,

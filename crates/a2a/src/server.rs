@@ -157,7 +157,8 @@ impl A2aServer {
         };
         let (card, extended) = (complete(card), options.extended_card.map(complete));
         let hub = Hub::new(Arc::new(agent), store, limits, Arc::clone(&pusher), over.clone());
-        let service = Service { hub, card, extended: extended.filter(|_| is_extended) };
+        let extended = extended.filter(|_| is_extended).map(Arc::new);
+        let service = Service { hub, card: Arc::new(card), extended };
         service.restart().await?;
         let shared = Shared {
             card: cards::Card::new(&service.card),

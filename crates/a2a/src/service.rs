@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::A2aAfterRestart;
 use crate::fault::{A2aCode, A2aFault};
 use crate::hub::{Hub, Updates, busy};
-use crate::record::{A2aTaskRecord, A2aTaskStep};
+use crate::record::{A2aRefusal, A2aTaskRecord, A2aTaskStep};
 use crate::store::{A2aStoreError, A2aTaskQuery};
 use crate::wire::{
     A2aCard, A2aEvent, A2aMessage, A2aPushConfig, A2aPushList, A2aReply, A2aRole, A2aSend,
@@ -20,10 +20,11 @@ const PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 100;
 
 /// The operations of the protocol.
+#[derive(Clone)]
 pub(crate) struct Service {
     pub(crate) hub: Arc<Hub>,
-    pub(crate) card: A2aCard,
-    pub(crate) extended: Option<A2aCard>,
+    pub(crate) card: Arc<A2aCard>,
+    pub(crate) extended: Option<Arc<A2aCard>>,
 }
 
 /// Who asks.
@@ -41,12 +42,17 @@ pub(crate) enum Sent {
     /// An answer without a task.
     Answered(A2aMessage),
     /// A task, and what happens to it from then on.
-    Begun(A2aTaskRecord, Updates),
+    Begun(Box<A2aTaskRecord>, Updates),
 }
 
 impl Service {
     /// Has a message worked on.
     pub(crate) async fn begin(&self, caller: &Caller, send: A2aSend) -> Result<Sent, A2aFault> {
+        let (service, caller) = (self.clone(), caller.clone());
+        detached(async move { service.begin_whole(&caller, send).await }).await
+    }
+
+    async fn begin_whole(&self, caller: &Caller, send: A2aSend) -> Result<Sent, A2aFault> {
         let hub = &self.hub;
         self.has_extensions(caller)?;
         check::message(&send.message, &self.card.default_input_modes, &hub.limits)?;
@@ -68,7 +74,7 @@ impl Service {
                 self.set_push(&record, config).await?;
                 record = hub.get(&task).await?;
             }
-            return Ok(Sent::Begun(record, updates));
+            return Ok(Sent::Begun(Box::new(record), updates));
         }
         if let Some(parts) = hub.agent.answer(&message, &caller.name).await {
             check::parts("the agent's answer", &parts, &hub.limits)
@@ -86,7 +92,7 @@ impl Service {
             record.pushes.push(config);
         }
         let updates = hub.begin(record.clone(), accepts, place).await?;
-        Ok(Sent::Begun(record, updates))
+        Ok(Sent::Begun(Box::new(record), updates))
     }
 
     /// Has a message worked on, and waits for what comes of it unless the client does not want to.
@@ -95,15 +101,36 @@ impl Service {
         let waits = !send.configuration.return_immediately;
         let (mut record, updates) = match self.begin(caller, send).await? {
             Sent::Answered(message) => return Ok(A2aReply::Message(message)),
-            Sent::Begun(record, updates) => (record, updates),
+            Sent::Begun(record, updates) => (*record, updates),
         };
         if waits {
-            let rest = at_rest(record.state(), updates);
             // Who waited too long gets the task as it is, and can ask for it again.
-            drop(tokio::time::timeout(self.hub.limits.blocking, rest).await);
+            let waiting = self.wait(record.task.id.clone(), record.state(), updates);
+            drop(tokio::time::timeout(self.hub.limits.blocking, waiting).await);
             record = self.hub.get(&record.task.id).await?;
         }
         Ok(A2aReply::Task(record.view(history, true)))
+    }
+
+    /// Waits until an agent is done or waits itself.
+    async fn wait(
+        &self,
+        id: String,
+        mut state: A2aState,
+        mut updates: Updates,
+    ) -> Result<(), A2aStoreError> {
+        while !state.is_terminal() && !state.is_interrupted() {
+            match updates.next().await {
+                Ok(event) => state = event.state().unwrap_or(state),
+                // The end may be among what was missed.
+                Err(_) => {
+                    let record;
+                    (record, updates) = self.hub.watch(&id).await?;
+                    state = record.state();
+                }
+            }
+        }
+        Ok(())
     }
 
     pub(crate) async fn get(&self, caller: &Caller, asked: &GetTask) -> Result<A2aTask, A2aFault> {
@@ -161,13 +188,15 @@ impl Service {
             let message = format!("the task is {} already", state.as_str());
             A2aFault::new(A2aCode::TaskNotCancelable, message).with("taskId", &asked.id)
         };
-        let record = match self.hub.cancel(&asked.id).await {
-            Ok(record) => record,
-            Err(A2aStoreError::Refused(crate::record::A2aRefusal::Over { state })) => {
-                return Err(ended(state));
+        let (hub, id) = (Arc::clone(&self.hub), asked.id.clone());
+        let cancelling = async move {
+            match hub.cancel(&id).await {
+                Ok(record) => Ok(Ok(record)),
+                Err(A2aStoreError::Refused(A2aRefusal::Over { state })) => Ok(Err(state)),
+                Err(error) => Err(error.into()),
             }
-            Err(error) => return Err(error.into()),
         };
+        let record = detached(cancelling).await?.map_err(ended)?;
         match record.state() {
             A2aState::Canceled => Ok(record.view(None, true)),
             state => Err(ended(state)),
@@ -306,19 +335,12 @@ impl Service {
     }
 }
 
-/// Waits until an agent is done or waits itself.
-async fn at_rest(state: A2aState, mut updates: Updates) {
-    let rests = |state: A2aState| state.is_terminal() || state.is_interrupted();
-    if rests(state) {
-        return;
-    }
-    loop {
-        match updates.recv().await {
-            Ok(event) if event.state().is_some_and(rests) => return,
-            Ok(_) | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
-            Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
-        }
-    }
+/// Goes on to the end although whoever asked is gone: half of it would leave a task that nobody works on.
+async fn detached<T: Send + 'static>(
+    work: impl Future<Output = Result<T, A2aFault>> + Send + 'static,
+) -> Result<T, A2aFault> {
+    let failed = |_| Err(A2aFault::new(A2aCode::Internal, "the agent failed"));
+    tokio::spawn(work).await.unwrap_or_else(failed)
 }
 
 /// Where a page ended.
@@ -329,6 +351,6 @@ fn cursor(token: &str) -> Option<(i64, String)> {
 }
 
 /// The first thing that a stream tells.
-pub(crate) fn first(record: A2aTaskRecord, history: Option<u32>) -> A2aEvent {
+pub(crate) fn first(record: &A2aTaskRecord, history: Option<u32>) -> A2aEvent {
     A2aEvent::Task(record.view(history, true))
 }

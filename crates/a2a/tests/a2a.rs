@@ -30,3 +30,5 @@ mod store;
 mod streams;
 #[path = "a2a/tasks.rs"]
 mod tasks;
+#[path = "a2a/tls.rs"]
+mod tls;

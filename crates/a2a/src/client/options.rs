@@ -77,3 +77,22 @@ impl std::fmt::Debug for A2aClientOptions {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_and_end() {
+        let options = A2aClientOptions {
+            first_wait: Duration::from_millis(100),
+            longest_wait: Duration::from_millis(250),
+            ..A2aClientOptions::default()
+        };
+        for (attempt, most) in [(0, 100), (1, 200), (2, 250), (u32::MAX, 250)] {
+            let wait = options.wait(attempt);
+            let most = Duration::from_millis(most);
+            assert!(wait >= most / 2 && wait <= most, "{attempt}: {wait:?}");
+        }
+    }
+}

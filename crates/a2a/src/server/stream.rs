@@ -58,7 +58,7 @@ pub(super) fn of_message(
                 |state: crate::wire::A2aState| state.is_terminal() || state.is_interrupted();
             let is_over = rests(record.state());
             let source = Source::new(shared, framing, updates, rests, is_over, place);
-            source.answer(first(record, history))
+            source.answer(first(&record, history))
         }
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn of_task(
 ) -> Answer {
     let ends = crate::wire::A2aState::is_terminal;
     let source = Source::new(shared, framing, updates, ends, false, place);
-    source.answer(first(record, None))
+    source.answer(first(&record, None))
 }
 
 /// Where the events of a stream come from.
@@ -119,7 +119,7 @@ impl Source {
             return None;
         }
         let event = tokio::select! {
-            event = self.updates.recv() => event.ok()?,
+            event = self.updates.next() => event.ok()?,
             () = tokio::time::sleep(self.heartbeat) => return Some(":\n\n".to_owned()),
             () = self.over.cancelled() => return None,
         };

@@ -66,7 +66,7 @@ struct Inner {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Entry {
-    Task(A2aTaskRecord),
+    Task(Box<A2aTaskRecord>),
     Change { id: String, change: A2aTaskChange },
     Remove(String),
 }
@@ -174,7 +174,7 @@ impl A2aFileTasks {
         file.write_all(log::MAGIC)?;
         for record in inner.table.all() {
             let mut bytes = Vec::new();
-            put(&mut bytes, &Entry::Task(record.clone()))?;
+            put(&mut bytes, &Entry::Task(Box::new(record.clone())))?;
             file.write_all(&bytes)?;
             end += bytes.len() as u64;
         }
@@ -191,7 +191,7 @@ impl A2aTaskStore for A2aFileTasks {
         let mut inner = self.inner();
         let gone = inner.table.room_for(&record, &self.options.limits)?;
         let mut entries: Vec<Entry> = gone.iter().cloned().map(Entry::Remove).collect();
-        entries.push(Entry::Task(record.clone()));
+        entries.push(Entry::Task(Box::new(record.clone())));
         self.write(&mut inner, &entries, true)?;
         for id in gone {
             inner.table.remove(&id);
@@ -278,7 +278,7 @@ fn replay(
 /// What was written was checked against the limits of then; now only the rules of the states count.
 fn apply(table: &mut Table, entry: Entry, limits: &A2aTaskLimits) -> Result<(), A2aStoreError> {
     match entry {
-        Entry::Task(record) => table.insert(record),
+        Entry::Task(record) => table.insert(*record),
         Entry::Remove(id) => table.remove(&id),
         Entry::Change { id, change } => {
             let most = usize::MAX;

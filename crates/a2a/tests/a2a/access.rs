@@ -191,3 +191,13 @@ async fn other_machines_are_let_in_only_if_that_is_meant() {
     let short = A2aServerOptions::loopback(A2aAccess::tokens([("a", "short")]));
     assert!(matches!(bind(short).await, Some(A2aServerError::Token { .. })));
 }
+
+#[tokio::test]
+async fn the_card_tells_the_address_that_clients_use() {
+    let mut proxied = options();
+    proxied.public_url = Some("https://agent.example/base/".to_owned());
+    let bench = Bench::with(proxied).await;
+    let told = &bench.card.supported_interfaces;
+    assert_eq!(told[0].url, "https://agent.example/base/a2a/rpc");
+    assert_eq!(told[1].url, "https://agent.example/base/a2a/rest");
+}

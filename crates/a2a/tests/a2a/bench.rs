@@ -96,6 +96,12 @@ impl A2aAgent for Actor {
                 let parts = vec![A2aPart::text("x".repeat(many))];
                 work.artifact(A2aArtifact::new("big", parts)).await?;
             }
+            "flood" => {
+                for number in 0..rest.parse::<usize>()? {
+                    let parts = vec![A2aPart::text(format!("{number:03}").repeat(50_000))];
+                    work.artifact(A2aArtifact::new("same", parts)).await?;
+                }
+            }
             "artifacts" => {
                 for number in 0..rest.parse::<usize>()? {
                     let parts = vec![A2aPart::text("x")];

@@ -238,3 +238,34 @@ async fn noise_is_survived() {
     }
     assert_eq!(bytes(bench.address, good.as_bytes()).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_client_that_goes_leaves_nothing_half_done() {
+    let bench = Bench::new().await;
+    let client = bench.client().await;
+    let mut dice = Dice::new(5);
+    let head = usual(bench.address).join("\r\n");
+    for _ in 0..60 {
+        let paused = sent(&client, "pause").await;
+        let message = json!({"messageId": "m", "role": "ROLE_USER", "taskId": paused.id, "parts": [{"text": "answer"}]});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+        let (body, length) = (call.to_string(), call.to_string().len());
+        let request =
+            format!("POST /a2a/rpc HTTP/1.1\r\n{head}\r\ncontent-length: {length}\r\n\r\n{body}");
+        let mut stream = tokio::net::TcpStream::connect(bench.address).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
+        let micros = u64::try_from(dice.below(1_500)).unwrap();
+        tokio::time::sleep(std::time::Duration::from_micros(micros)).await;
+        drop(stream);
+        // It was taken and is done, or was not taken; it is never taken and left.
+        let deadline = std::time::Instant::now() + crate::bench::DEADLINE;
+        loop {
+            let state = client.get(&paused.id, None).await.unwrap().status.state;
+            if state == A2aState::Completed || state == A2aState::InputRequired {
+                break;
+            }
+            assert!(std::time::Instant::now() < deadline, "{state:?}");
+            tokio::task::yield_now().await;
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Webhooks: delivered in order, with their tokens, tried again, and only where that is permitted.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,7 +27,8 @@ impl Hook {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let got: Arc<Mutex<Vec<(String, A2aEvent)>>> = Arc::default();
-        let (kept, mut statuses) = (Arc::clone(&got), statuses.to_vec().into_iter());
+        let kept = Arc::clone(&got);
+        let mut statuses: VecDeque<u16> = statuses.iter().copied().collect();
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut bytes = Vec::new();
@@ -44,7 +46,7 @@ impl Hook {
                     }
                 };
                 kept.lock().unwrap().push((head, serde_json::from_str(&body).unwrap()));
-                let status = statuses.next().unwrap_or(200);
+                let status = statuses.pop_front().unwrap_or(200);
                 let answer = format!(
                     "HTTP/1.1 {status} X\r\nlocation: http://{address}/elsewhere\r\ncontent-length: 0\r\n\r\n"
                 );
@@ -300,4 +302,31 @@ async fn a_webhook_that_says_nothing_is_given_up() {
     client.send(say("x").for_task(&asked.id)).await.unwrap();
     assert_eq!(hook.until(2).await.len(), 2);
     drop(begun(&client, "echo").await);
+}
+
+#[tokio::test]
+async fn webhooks_that_are_called_at_once_are_bounded() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let mut options = with(A2aReach::Loopback);
+    options.limits.push.deliveries = 2;
+    let bench = Bench::with(options).await;
+    let client = bench.client().await;
+    let paused = sent(&client, "pause").await;
+    for id in ["a", "b", "c", "d"] {
+        let id = id.to_owned();
+        let config = A2aPushConfig { task_id: paused.id.clone(), id, ..A2aPushConfig::new(&url) };
+        client.set_push(&config).await.unwrap();
+    }
+    client.cancel(&paused.id).await.unwrap();
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        open.push(listener.accept().await.unwrap().0);
+    }
+    let third = tokio::time::timeout(Duration::from_millis(100), listener.accept()).await;
+    assert!(third.is_err(), "a third one was called");
+    for mut stream in open {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    }
+    listener.accept().await.unwrap();
 }

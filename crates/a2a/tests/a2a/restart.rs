@@ -80,6 +80,7 @@ async fn an_agent_may_take_up_what_it_left() {
 async fn one_process_has_a_store() {
     let directory = tempfile::tempdir().unwrap();
     let first = opened(directory.path()).await;
+    // Not only for a moment.
     let second = A2aFileTasks::open(directory.path(), A2aFileOptions::default());
     assert!(matches!(second, Err(A2aStoreError::InUse { .. })));
     drop(first);

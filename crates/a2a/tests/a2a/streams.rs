@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use offshoot_a2a::{A2aClient, A2aClientOptions, A2aEvent, A2aPart, A2aState, A2aStream};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::bench::{Bench, DEADLINE, TOKEN, begun, options, quick, said, say};
+use crate::bench::{Bench, DEADLINE, TOKEN, options, quick, said, say};
 
 /// The next event, which has to come.
 async fn next(stream: &mut A2aStream) -> Option<A2aEvent> {
@@ -82,6 +83,26 @@ async fn a_task_goes_on_without_its_stream() {
     drop(stream);
     bench.actor.steps.add_permits(2);
     crate::bench::until(&client, &id, A2aState::Completed).await;
+}
+
+#[tokio::test]
+async fn a_task_that_nobody_works_on_can_be_watched() {
+    let bench = Bench::new().await;
+    for client in bench.both().await {
+        let paused = crate::bench::sent(&client, "pause").await;
+        let mut stream = client.subscribe(&paused.id).await.unwrap();
+        let A2aEvent::Task(same) = next(&mut stream).await.unwrap() else { panic!() };
+        assert_eq!(same, paused);
+        client.send(say("pause").for_task(&paused.id)).await.unwrap();
+        client.send(say("answer").for_task(&paused.id)).await.unwrap();
+        let mut states = Vec::new();
+        while let Some(event) = next(&mut stream).await {
+            assert!(!matches!(event, A2aEvent::Task(_)), "it was cut");
+            states.extend(event.state());
+        }
+        use A2aState::{Completed, InputRequired, Working};
+        assert_eq!(states, [Working, InputRequired, Working, Completed]);
+    }
 }
 
 /// Passes connections on, and cuts those with an answer after so many bytes.
@@ -170,30 +191,24 @@ async fn a_stream_that_is_too_slow_is_cut() {
     options.limits.backlog = 4;
     let bench = Bench::with(options).await;
     let client = bench.client().await;
-    let task = begun(&client, "steps 3000").await;
+    let waits = crate::bench::sent(&client, "pause").await;
     // Somebody who does not read.
     let mut idle = TcpStream::connect(bench.address).await.unwrap();
-    let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{{"id":"{}"}}}}"#,
-        task.id
-    );
     let head = crate::raw::usual(bench.address).join("\r\n");
+    let subscribe =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": waits.id}});
+    let body = subscribe.to_string();
     let length = body.len();
     let request =
         format!("POST /a2a/rpc HTTP/1.1\r\n{head}\r\ncontent-length: {length}\r\n\r\n{body}");
     idle.write_all(request.as_bytes()).await.unwrap();
-    // A stream that is read sees everything, or is taken up again; both end with the task.
-    let mut stream = client.subscribe(&task.id).await.unwrap();
-    next(&mut stream).await.unwrap();
-    bench.actor.steps.add_permits(3000);
-    let mut last = None;
-    while let Some(event) = next(&mut stream).await {
-        last = event.state().or(last);
-    }
-    assert_eq!(last, Some(A2aState::Completed));
-    // The other one was cut: what it reads ends before the end of the task, or with it, and the connection goes on.
-    let mut read = Vec::new();
     let mut bytes = vec![0; 1 << 16];
+    assert!(idle.read(&mut bytes).await.unwrap() > 0);
+    // More than the kernel keeps for a connection.
+    let done = client.send(say("flood 100").for_task(&waits.id)).await.unwrap();
+    assert_eq!(crate::bench::task(done).status.state, A2aState::Completed);
+    // What the other one reads now ends before the end of the task, and the connection goes on.
+    let mut read = Vec::new();
     let ended = tokio::time::timeout(DEADLINE, async {
         loop {
             let many = idle.read(&mut bytes).await.unwrap();
@@ -203,7 +218,11 @@ async fn a_stream_that_is_too_slow_is_cut() {
             }
         }
     });
-    ended.await.expect("the stream never ended");
+    let is_over = ended.await.is_ok();
+    let tail = String::from_utf8_lossy(&read[read.len().saturating_sub(300)..]).into_owned();
+    assert!(is_over, "the stream never ended: {} bytes, {tail}", read.len());
+    let text = String::from_utf8_lossy(&read);
+    assert!(text.contains("artifactUpdate") && !text.contains("COMPLETED"));
 }
 
 #[tokio::test]
