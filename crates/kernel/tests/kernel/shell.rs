@@ -72,7 +72,7 @@ impl AgentHooks for Hooks {
             }
             "ask" => {
                 task.heartbeat().await?;
-                let question = TaskQuestion::new("deploy", "Deploy?").fallback(100, json!("no"));
+                let question = TaskQuestion::new("deploy", "Deploy?").fallback(30, json!("no"));
                 task.ask(question).await
             }
             "parts" => {
@@ -100,6 +100,25 @@ impl AgentHooks for Hooks {
                 let end = planner.run(&spec, task.cancelled()).await.map_err(TaskFailure::retry)?;
                 assert_eq!(end, PlanEnd::Done);
                 Ok(Value::Null)
+            }
+            "draw" => {
+                let mut rng = fastrand::Rng::with_seed(task.id().0);
+                let mut spent = 0;
+                loop {
+                    let wanted = rng.u64(1..40);
+                    match task.reserve(Amount::tokens(wanted)).await {
+                        Ok(hold) => {
+                            tokio::task::yield_now().await;
+                            let actual = rng.u64(0..=wanted);
+                            hold.settle(Amount::tokens(actual)).await?;
+                            spent += actual;
+                        }
+                        Err(KernelError::Refused(KernelRefusal::Budget(_))) => {
+                            return Ok(json!(spent));
+                        }
+                        Err(error) => return Err(error.into()),
+                    }
+                }
             }
             _ => Ok(task.body().clone()),
         }
@@ -407,4 +426,104 @@ async fn a_supervisor_starts_an_agent_again() {
     assert_eq!(starts.load(Ordering::SeqCst), 3);
     let never = Supervisor::new(policy).run(|| async { Err::<(), _>("no") }).await;
     assert_eq!(never.unwrap_err().failures, 4);
+}
+
+#[tokio::test]
+async fn hooks_that_draw_at_once_share_one_budget() {
+    let kernel = start(Hooks::default(), MemoryJournal::default()).await;
+    let budget = Budget { tokens: Some(5_000), ..Budget::default() };
+    kernel.set_budget(budget).await.unwrap();
+    let mut receipts = Vec::new();
+    for number in 0..24 {
+        // Some have a part of it for themselves.
+        let own = Budget { tokens: Some(100), ..Budget::default() };
+        let message = message("draw");
+        let message = if number % 3 == 0 { message.budget(own) } else { message };
+        receipts.push(kernel.send(message).await.unwrap());
+        let exceeded = kernel.view(|state| {
+            state.ledger.accounts().any(|(_, account)| {
+                let used = account.spent.tokens + account.reserved.tokens;
+                account.budget.tokens.is_some_and(|limit| used > limit)
+            })
+        });
+        assert!(!exceeded.await.unwrap());
+    }
+    let mut sum = 0;
+    for receipt in receipts {
+        match receipt.outcome().await.unwrap() {
+            TaskOutcome::Done { answer } => sum += answer.as_u64().unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+    let agent = kernel
+        .view(|state| state.ledger.account(offshoot_kernel::AccountId::AGENT).cloned())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((agent.spent.tokens, agent.reserved.tokens), (sum, 0));
+    assert!(sum <= 5_000 && sum > 4_800, "{sum}");
+}
+
+/// One life after another, of which the first ends at an append; returns how many appends there were without that.
+async fn lives(fault: Option<(u64, JournalFault)>) -> u64 {
+    const BODIES: [&str; 4] = ["echo", "effect", "parts", "ask"];
+    let hooks = Hooks::default();
+    let mut journal = MemoryJournal::default();
+    if let Some((append, fault)) = fault {
+        journal.fail_at(append, fault);
+    }
+    for life in 0..3 {
+        let lived: Result<(), KernelError> = async {
+            let builder = AgentKernel::builder(hooks.clone(), journal.clone()).limits(quick());
+            let kernel = builder.start().await?;
+            for _ in 0..2 {
+                let now = *kernel.life().borrow();
+                match now {
+                    LifeState::Init => kernel.boot().await?,
+                    LifeState::Ready => kernel.activate().await?,
+                    LifeState::Retiring | LifeState::Terminated => {
+                        return kernel.terminated().await;
+                    }
+                    LifeState::Active | LifeState::Suspended => {}
+                }
+            }
+            let mut receipts = Vec::new();
+            for body in BODIES {
+                receipts.push(kernel.send(message(body).key(body)).await?);
+            }
+            for receipt in receipts {
+                let outcome = receipt.outcome().await?;
+                assert!(matches!(outcome, TaskOutcome::Done { .. }), "{fault:?}: {outcome:?}");
+            }
+            kernel.retire().await?;
+            kernel.terminated().await
+        }
+        .await;
+        match lived {
+            Ok(()) => {
+                let kernel = AgentKernel::builder(hooks, journal.reopened()).start().await.unwrap();
+                let (done, open) =
+                    kernel.view(|state| (state.counts.done, state.tasks.len())).await.unwrap();
+                assert_eq!((done, open), (6, 0), "{fault:?}: two of them are parts");
+                return journal.appends();
+            }
+            Err(error) => {
+                let expected = matches!(error, KernelError::Journal(_) | KernelError::Stopped);
+                assert!(expected && life == 0, "{fault:?}: {error}");
+            }
+        }
+        journal = journal.reopened();
+    }
+    panic!("{fault:?}: it does not end");
+}
+
+#[tokio::test]
+async fn the_shell_loses_nothing_wherever_its_journal_fails() {
+    let appends = lives(None).await;
+    assert!(appends > 15, "{appends}");
+    for append in 1..=appends {
+        for fault in [JournalFault::Before, JournalFault::Torn, JournalFault::After] {
+            lives(Some((append, fault))).await;
+        }
+    }
 }
