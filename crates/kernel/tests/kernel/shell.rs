@@ -64,9 +64,15 @@ impl AgentHooks for Hooks {
             "effect" => {
                 let value = match self.effect(&task).await {
                     Err(EffectError::Unknown { key }) => {
-                        let found = json!(self.effects.load(Ordering::SeqCst));
-                        task.resolve_effect(&key, Ok(found.clone())).await?;
-                        found
+                        let found = self.effects.load(Ordering::SeqCst);
+                        if found == 0 {
+                            let why = "it did not happen".to_owned();
+                            task.resolve_effect(&key, Err(why)).await?;
+                            self.effect(&task).await?
+                        } else {
+                            task.resolve_effect(&key, Ok(json!(found))).await?;
+                            json!(found)
+                        }
                     }
                     known => known?,
                 };
