@@ -91,7 +91,9 @@ impl AgentHooks for Hooks {
             "parts" => {
                 let budget = Budget { tokens: Some(10), ..Budget::default() };
                 for part in ["a", "b"] {
-                    task.spawn(part, SubTask::new(json!("spend")).budget(budget)).await?;
+                    let mut sub_task = SubTask::new(json!("spend")).budget(budget);
+                    sub_task.retry = TaskRetry { attempts: 9, base_ms: 1, max_ms: 1 };
+                    task.spawn(part, sub_task).await?;
                 }
                 let mut outcomes = Vec::new();
                 for part in ["a", "b"] {
