@@ -1,5 +1,7 @@
 //! Opening, the steps of a life, and its end.
 
+use std::collections::BTreeSet;
+
 use super::{AttemptEnd, KernelMachine, Reply, Turn};
 use crate::event::{KernelEvent, LifeHook};
 use crate::input::{KernelOutput, KernelRefusal, KernelReply, KernelSettings};
@@ -13,7 +15,9 @@ impl Turn<'_> {
         for job in &jobs {
             job.check()?;
         }
-        if jobs.len() > limits.jobs {
+        let mut names: BTreeSet<&str> = self.state().jobs.keys().map(String::as_str).collect();
+        names.extend(jobs.iter().map(|job| job.name.as_str()));
+        if names.len() > limits.jobs {
             return Err(KernelRefusal::Full { what: "the list of jobs", limit: limits.jobs });
         }
         self.flight().opened = true;

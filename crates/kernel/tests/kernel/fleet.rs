@@ -332,7 +332,7 @@ impl Fleet {
 
 /// Runs a fleet for some days, and says what is wrong, if anything is.
 fn live(seed: u64, days: u64, planted: Planted) -> Result<Fleet, String> {
-    let mut fleet = Fleet::new(seed, 4, planted);
+    let mut fleet = Fleet::new(seed, 3, planted);
     for minute in 0..days * 24 * 60 {
         fleet.minute(true)?;
         if minute % 720 == 719 {
@@ -353,10 +353,10 @@ fn a_fleet_lives_through_a_month_of_trouble() {
     assert!(fleet.doubled > 100, "seed {seed}: {} packets came twice", fleet.doubled);
     let sum = |count: fn(&Node) -> u64| fleet.nodes.iter().map(count).sum::<u64>();
     let done = sum(|node| node.sim.machine.state().counts.done);
-    assert!(done > 5_000, "seed {seed}: {done} tasks were done");
+    assert!(done > 4_000, "seed {seed}: {done} tasks were done");
     let hourly = sum(|node| node.sim.world.runs.len() as u64);
     // Runs are left out only where an agent was down for hours, or its clock jumped.
-    assert!(hourly > 4 * 31 * 20, "seed {seed}: {hourly} runs of jobs");
+    assert!(hourly > 3 * 31 * 20, "seed {seed}: {hourly} runs of jobs");
     for node in &fleet.nodes {
         assert!(
             node.sim.machine.state().ledger.account(AccountId::AGENT).unwrap().spent.tokens > 0
@@ -367,14 +367,14 @@ fn a_fleet_lives_through_a_month_of_trouble() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_week() {
-    let week = |seed| {
+fn the_same_seed_is_the_same_life() {
+    let life = |seed| {
         let fleet =
-            live(seed, 3, Planted::Nothing).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            live(seed, 2, Planted::Nothing).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         fleet.nodes.into_iter().map(|node| node.sim.disk.records).collect::<Vec<_>>()
     };
-    assert_eq!(week(5), week(5));
-    assert_ne!(week(5), week(6));
+    assert_eq!(life(5), life(5));
+    assert_ne!(life(5), life(6));
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn mistakes_that_were_planted_are_found() {
         (Planted::NoKeys, ["done 2 times", "times"]),
     ] {
         let caught = (1..=5).find_map(|seed| {
-            let run = std::panic::catch_unwind(|| live(seed, 10, planted).err());
+            let run = std::panic::catch_unwind(|| live(seed, 4, planted).err());
             // A check inside of the harness counts as well.
             run.unwrap_or_else(|_| Some("times".to_owned())).map(|why| (seed, why))
         });

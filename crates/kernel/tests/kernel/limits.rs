@@ -148,3 +148,21 @@ fn inputs_before_the_journal_is_open_are_refused() {
     assert_eq!(handled.reply, Err(KernelRefusal::Order));
     assert!(handled.records.is_empty());
 }
+
+#[test]
+fn other_versions_and_kinds_are_refused() {
+    use offshoot_kernel::{KernelRecord, KernelState, RecordError, SnapshotError};
+    let sim = Sim::with_limits(KernelLimits::default());
+    let known = String::from_utf8(sim.disk.records[0].clone()).unwrap();
+    assert!(known.starts_with("{\"version\":1,\"number\":1,"), "{known}");
+    let newer = known.replacen("\"version\":1", "\"version\":2", 1).replace("opened", "invented");
+    let refused = KernelRecord::from_bytes(newer.as_bytes());
+    assert!(matches!(refused, Err(RecordError::Version(2))), "{refused:?}");
+    let unknown = known.replace("opened", "invented");
+    let refused = KernelRecord::from_bytes(unknown.as_bytes());
+    assert!(matches!(refused, Err(RecordError::Unreadable(_))), "{refused:?}");
+    let snapshot = String::from_utf8(sim.machine.state().to_snapshot().unwrap()).unwrap();
+    let newer = snapshot.replacen("\"version\":1", "\"version\":2", 1);
+    let refused = KernelState::from_snapshot(newer.as_bytes());
+    assert!(matches!(refused, Err(SnapshotError::Version(2))), "{refused:?}");
+}

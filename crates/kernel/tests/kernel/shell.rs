@@ -62,23 +62,38 @@ impl AgentHooks for Hooks {
                 Ok(Value::Null)
             }
             "effect" => {
-                let value = self.effect(&task).await?;
-                if task.attempt() == 1 {
+                let value = match self.effect(&task).await {
+                    Err(EffectError::Unknown { key }) => {
+                        let found = self.effects.load(Ordering::SeqCst);
+                        if found == 0 {
+                            let why = "it did not happen".to_owned();
+                            task.resolve_effect(&key, Err(why)).await?;
+                            self.effect(&task).await?
+                        } else {
+                            task.resolve_effect(&key, Ok(json!(found))).await?;
+                            json!(found)
+                        }
+                    }
+                    known => known?,
+                };
+                if task.last_progress().is_none() {
                     task.progress(json!("half")).await?;
                     return Err(TaskFailure::retry("the second half"));
                 }
-                assert_eq!(task.last_progress(), Some(&json!("half")));
+                assert_eq!(value, json!(1), "it happened once");
                 Ok(value)
             }
             "ask" => {
                 task.heartbeat().await?;
-                let question = TaskQuestion::new("deploy", "Deploy?").fallback(100, json!("no"));
+                let question = TaskQuestion::new("deploy", "Deploy?").fallback(30, json!("no"));
                 task.ask(question).await
             }
             "parts" => {
                 let budget = Budget { tokens: Some(10), ..Budget::default() };
                 for part in ["a", "b"] {
-                    task.spawn(part, SubTask::new(json!("spend")).budget(budget)).await?;
+                    let mut sub_task = SubTask::new(json!("spend")).budget(budget);
+                    sub_task.retry = TaskRetry { attempts: 9, base_ms: 1, max_ms: 1 };
+                    task.spawn(part, sub_task).await?;
                 }
                 let mut outcomes = Vec::new();
                 for part in ["a", "b"] {
@@ -100,6 +115,25 @@ impl AgentHooks for Hooks {
                 let end = planner.run(&spec, task.cancelled()).await.map_err(TaskFailure::retry)?;
                 assert_eq!(end, PlanEnd::Done);
                 Ok(Value::Null)
+            }
+            "draw" => {
+                let mut rng = fastrand::Rng::with_seed(task.id().0);
+                let mut spent = 0;
+                loop {
+                    let wanted = rng.u64(1..40);
+                    match task.reserve(Amount::tokens(wanted)).await {
+                        Ok(hold) => {
+                            tokio::task::yield_now().await;
+                            let actual = rng.u64(0..=wanted);
+                            hold.settle(Amount::tokens(actual)).await?;
+                            spent += actual;
+                        }
+                        Err(KernelError::Refused(KernelRefusal::Budget(_))) => {
+                            return Ok(json!(spent));
+                        }
+                        Err(error) => return Err(error.into()),
+                    }
+                }
             }
             _ => Ok(task.body().clone()),
         }
@@ -393,8 +427,12 @@ async fn a_supervisor_starts_an_agent_again() {
         let start_number = starts.fetch_add(1, Ordering::SeqCst);
         let opened = journal.lock().unwrap().reopened();
         *journal.lock().unwrap() = opened.clone();
+        if start_number == 1 {
+            // Opening fails, and `start` panics.
+            opened.fail_at(1, JournalFault::Before);
+        }
         let kernel = start(Hooks::default(), opened.clone()).await;
-        if start_number < 2 {
+        if start_number == 0 {
             opened.fail_at(opened.appends() + 1, JournalFault::After);
         }
         let message = message("echo").key("1");
@@ -407,4 +445,112 @@ async fn a_supervisor_starts_an_agent_again() {
     assert_eq!(starts.load(Ordering::SeqCst), 3);
     let never = Supervisor::new(policy).run(|| async { Err::<(), _>("no") }).await;
     assert_eq!(never.unwrap_err().failures, 4);
+}
+
+#[tokio::test]
+async fn hooks_that_draw_at_once_share_one_budget() {
+    let kernel = start(Hooks::default(), MemoryJournal::default()).await;
+    let budget = Budget { tokens: Some(5_000), ..Budget::default() };
+    kernel.set_budget(budget).await.unwrap();
+    let mut receipts = Vec::new();
+    for number in 0..24 {
+        // Some have a part of it for themselves.
+        let own = Budget { tokens: Some(100), ..Budget::default() };
+        let message = message("draw");
+        let message = if number % 3 == 0 { message.budget(own) } else { message };
+        receipts.push(kernel.send(message).await.unwrap());
+        let exceeded = kernel.view(|state| {
+            state.ledger.accounts().any(|(_, account)| {
+                let used = account.spent.tokens + account.reserved.tokens;
+                account.budget.tokens.is_some_and(|limit| used > limit)
+            })
+        });
+        assert!(!exceeded.await.unwrap());
+    }
+    let mut sum = 0;
+    for receipt in receipts {
+        match receipt.outcome().await.unwrap() {
+            TaskOutcome::Done { answer } => sum += answer.as_u64().unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+    let agent = kernel
+        .view(|state| state.ledger.account(offshoot_kernel::AccountId::AGENT).cloned())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((agent.spent.tokens, agent.reserved.tokens), (sum, 0));
+    assert!(sum <= 5_000 && sum > 4_800, "{sum}");
+}
+
+/// One life after another, of which the first ends at an append; returns how many appends there were without that.
+async fn lives(fault: Option<(u64, JournalFault)>) -> u64 {
+    const BODIES: [&str; 4] = ["echo", "effect", "parts", "ask"];
+    let hooks = Hooks::default();
+    let mut journal = MemoryJournal::default();
+    if let Some((append, fault)) = fault {
+        journal.fail_at(append, fault);
+    }
+    for life in 0..3 {
+        let lived: Result<(), KernelError> = async {
+            let builder = AgentKernel::builder(hooks.clone(), journal.clone()).limits(quick());
+            let kernel = builder.start().await?;
+            for _ in 0..2 {
+                let now = *kernel.life().borrow();
+                match now {
+                    LifeState::Init => kernel.boot().await?,
+                    LifeState::Ready => kernel.activate().await?,
+                    LifeState::Retiring | LifeState::Terminated => {
+                        return kernel.terminated().await;
+                    }
+                    LifeState::Active | LifeState::Suspended => {}
+                }
+            }
+            let mut receipts = Vec::new();
+            for body in BODIES {
+                receipts.push(kernel.send(message(body).key(body)).await?);
+            }
+            for receipt in receipts {
+                let outcome = receipt.outcome().await?;
+                assert!(matches!(outcome, TaskOutcome::Done { .. }), "{fault:?}: {outcome:?}");
+            }
+            kernel.retire().await?;
+            kernel.terminated().await
+        }
+        .await;
+        match lived {
+            Ok(()) => {
+                let kernel = AgentKernel::builder(hooks, journal.reopened()).start().await.unwrap();
+                let (counts, open, letters) = kernel
+                    .view(|state| {
+                        let bodies = state.letters.values().map(|letter| &letter.task.message.body);
+                        (state.counts, state.tasks.len(), bodies.cloned().collect::<Vec<_>>())
+                    })
+                    .await
+                    .unwrap();
+                // What a part had reserved when it was cut off counts as spent, so it may have no budget left.
+                assert!(letters.iter().all(|body| *body == json!("spend")), "{letters:?}");
+                let closed = counts.done + letters.len() as u64;
+                assert_eq!((closed, open), (6, 0), "{fault:?}: two of them are parts");
+                return journal.appends();
+            }
+            Err(error) => {
+                let expected = matches!(error, KernelError::Journal(_) | KernelError::Stopped);
+                assert!(expected && life == 0, "{fault:?}: {error}");
+            }
+        }
+        journal = journal.reopened();
+    }
+    panic!("{fault:?}: it does not end");
+}
+
+#[tokio::test]
+async fn the_shell_loses_nothing_wherever_its_journal_fails() {
+    let appends = lives(None).await;
+    assert!(appends > 15, "{appends}");
+    for append in 1..=appends {
+        for fault in [JournalFault::Before, JournalFault::Torn, JournalFault::After] {
+            lives(Some((append, fault))).await;
+        }
+    }
 }
