@@ -245,6 +245,32 @@ impl Offshoot {
         self.draft_rule(rule).map(drop)
     }
 
+    /// Whether the user's file has this very rule already.
+    ///
+    /// ```no_run
+    /// # fn example(offshoot: &offshoot_engine::Offshoot) -> offshoot_engine::Result<()> {
+    /// let rule = "[[rule]]\nname = \"deploy\"\ndecision = \"allow\"\nprefix = [\"make\", \"deploy\"]\n";
+    /// if !offshoot.has_user_rule(rule)? {
+    ///     offshoot.add_user_rule(rule)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn has_user_rule(&self, rule: &str) -> Result<bool> {
+        let Some(file) = self.user_rule_file() else { return Ok(false) };
+        let there = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            read => read.map_err(|error| unwritten(&file, &error))?,
+        };
+        let rules = |text: &str| {
+            let read = text.parse::<toml::Table>().ok()?;
+            Some(read.get("rule")?.as_array()?.clone())
+        };
+        // One that cannot be read is told by whoever would add to it.
+        let (there, wanted) = (rules(&there).unwrap_or_default(), rules(rule).unwrap_or_default());
+        Ok(!wanted.is_empty() && wanted.iter().all(|rule| there.contains(rule)))
+    }
+
     /// The user's file with a rule more, beside it.
     fn draft_rule(&self, rule: &str) -> Result<RuleDraft> {
         self.actor().require_person("change the user's rules")?;

@@ -4,7 +4,7 @@ use offshoot_store::{Id, IdPrefix};
 
 use crate::approval::{self, Approval};
 use crate::audit::SignedHead;
-use crate::error::Result;
+use crate::error::{Result, VaultError};
 use crate::exec::ExecRecord;
 use crate::refs::{APPROVAL, key};
 use crate::transact::AUDIT_SIGNATURE;
@@ -18,18 +18,21 @@ impl Vault {
 
     /// Whether this vault wrote the approval, as it is recorded now.
     pub fn is_genuine(&self, approval: &Approval) -> bool {
-        let found = self.read(|reader| {
-            let recorded = reader.meta(AUDIT_SIGNATURE)?;
-            let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
-            let key = key(APPROVAL, &approval.id);
-            Ok((recorded, reader.get_ref(&key)?.map(|row| (key, row))))
-        });
-        let Ok((Some(recorded), Some((key, row)))) = found else { return false };
-        let signer = self.signing().find(Some(&recorded.key)).ok().flatten();
-        signer.is_some_and(|signer| {
-            let genuine = Approval::genuine(&key, &row, &self.id(), &signer.public());
-            genuine.is_ok_and(|genuine| genuine == *approval)
-        })
+        self.genuine_approval(&approval.id).is_ok_and(|found| found.as_ref() == Some(approval))
+    }
+
+    /// One approval, by the id of its exec. Fails where this vault did not write what is recorded.
+    pub fn genuine_approval(&self, id: &Id) -> Result<Option<Approval>> {
+        let key = key(APPROVAL, id);
+        let (recorded, row) =
+            self.read(|reader| Ok((reader.meta(AUDIT_SIGNATURE)?, reader.get_ref(&key)?)))?;
+        let Some(row) = row else { return Ok(None) };
+        let recorded = recorded.and_then(|bytes| SignedHead::from_bytes(&bytes));
+        let signer = recorded.map(|signed| self.signing().find(Some(&signed.key))).transpose()?;
+        let Some(signer) = signer.flatten() else {
+            return Err(VaultError::ForgedApproval(key.id));
+        };
+        Approval::genuine(&key, &row, &self.id(), &signer.public()).map(Some)
     }
 
     /// One approval, by the id of its exec.

@@ -267,7 +267,9 @@ impl<'a, 'b> Transaction<'a, 'b> {
             message: new.message,
             operation: self.operation,
         };
-        self.writer.add_snapshot(&snapshot.row())?;
+        let row = snapshot.row();
+        self.writer.add_snapshot(&row)?;
+        self.records.snapshot(&row);
         self.made.insert(snapshot.id);
         Ok(snapshot)
     }

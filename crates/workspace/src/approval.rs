@@ -195,7 +195,8 @@ impl<'a> ApprovalService<'a> {
         let now = self.vault.approval(&approval.id)?;
         let now = now.as_ref().unwrap_or(approval);
         match state_now(self.vault, now)? {
-            ApprovalState::Pending => Ok(()),
+            // What somebody altered is told before it is compared with anything.
+            ApprovalState::Pending => Ok(self.vault.genuine_approval(&now.id).map(drop)?),
             state => Err(decided(now, state)),
         }
     }
@@ -340,8 +341,13 @@ pub(crate) fn leave(vault: &Vault, id: &Id, why: &str) -> Result<Approval> {
     service.end(&found, ApprovalState::Expired, Some(why))
 }
 
-/// Moves an approval that a person gave to its command, once: what may run is what they saw.
-pub(crate) fn start(vault: &Vault, actor: &Actor, id: &Id, digest: &str) -> Result<Option<Id>> {
+/// Moves an approval that a person gave to its command, once: what may run is what they saw. The workspace that it starts in, and its state.
+pub(crate) fn start(
+    vault: &Vault,
+    actor: &Actor,
+    id: &Id,
+    digest: &str,
+) -> Result<(Option<Id>, Option<Id>)> {
     let record = vault.exec(id)?;
     let is_open = record.is_some_and(|record| record.state == record::PENDING);
     let started = vault.transact("approve", actor, |tx| {
@@ -354,10 +360,10 @@ pub(crate) fn start(vault: &Vault, actor: &Actor, id: &Id, digest: &str) -> Resu
         now.waiter = Some(Waiter::own());
         describe(tx, &now, "run what was approved:");
         tx.set_approval(&now)?;
-        Ok(Some(Some(now.base)))
+        Ok(Some(Some((now.workspace, now.base))))
     })?;
     match started.value {
-        Some(Some(base)) => Ok(base),
+        Some(Some(starts)) => Ok(starts),
         Some(None) => Err(ServiceError::StaleClearance),
         None => {
             let approval = vault.approval(id)?;

@@ -4,6 +4,8 @@
 mod agents;
 #[path = "approvals/people.rs"]
 mod people;
+#[path = "approvals/places.rs"]
+mod places;
 #[path = "approvals/printed.rs"]
 mod printed;
 #[path = "approvals/told.rs"]

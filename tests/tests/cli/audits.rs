@@ -250,6 +250,8 @@ fn whoever_has_the_key_can_verify_elsewhere() {
     place.ok(["audit", "rotate"]);
     let late = head(&place);
     let whole = place.ok(["audit", "export"]);
+    assert_eq!(place.ok(["audit", "export", "-"]), whole);
+    assert!(!place.project().join("-").exists());
     fs::write(place.project().join("late.jsonl"), &whole).unwrap();
     // Far from every vault, with nothing but the key and the file.
     let elsewhere = Place::new();

@@ -116,10 +116,14 @@ fn help_for_programs() {
         (&find("wait")["long"], &find("wait")["value_optional"]),
         (&json!("--wait"), &json!(true))
     );
-    // The whole has every command that people see.
+    // The whole has every command that people see. Lines that are longer than a page is wide would break in the middle of a sentence.
     let mut found = Vec::new();
     let mut to_visit = vec![help(&[])];
     while let Some(command) = to_visit.pop() {
+        let examples = command["examples"].as_str().unwrap_or_default();
+        for line in examples.lines() {
+            assert!(line.chars().count() <= 100, "{}: {line}", command["name"]);
+        }
         match command["commands"].as_array() {
             Some(below) => to_visit.extend(below.iter().cloned()),
             None => found.push(command["name"].as_str().unwrap().to_owned()),

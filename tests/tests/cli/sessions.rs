@@ -123,6 +123,8 @@ fn an_agent_leaves_the_sessions_of_others_alone() {
 fn an_export_has_a_line_for_each_event() {
     let place = talk();
     let text = place.ok(["sessions", "export", "talk"]);
+    assert_eq!(place.ok(["sessions", "export", "talk", "-"]), text);
+    assert!(!place.project().join("-").exists());
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
     assert_eq!(lines[0]["format"], "offshoot-session");

@@ -24,12 +24,12 @@ Examples:
   offshoot acp claude                             the same for Claude Code, by its adapter
   offshoot acp -- gemini --acp --model NAME       with arguments of your own
   offshoot acp --net allow=example.com -- my-agent
-  offshoot acp -w fix opencode                    use workspace fix, which is forked if there is none
+  offshoot acp -w fix opencode                    use workspace fix, forked if there is none
 
-An editor that speaks the Agent Client Protocol starts this as its agent and talks to it over standard
-input and output. Each session gets a workspace and a process of the agent in it, confined as by
-`offshoot exec`. An agent that has a preset gets its login, its hosts and its home by it, as with
-`offshoot run`. Your folder is not touched: when the session is closed, see what changed with
+An editor that speaks the Agent Client Protocol starts this as its agent and talks to it over
+standard input and output. Each session gets a workspace and a process of the agent in it, confined
+as by `offshoot exec`. An agent that has a preset gets its login, its hosts and its home by it, as
+with `offshoot run`. Your folder is not touched: when the session is closed, see what changed with
 `offshoot review -w NAME` and bring it into the folder with `offshoot commit -w NAME`.";
 
 #[derive(Debug, Args)]

@@ -51,14 +51,14 @@ pub(crate) enum AuditCommand {
     Rotate,
     /// Remove old events; this cannot be undone
     #[command(
-        after_help = "Examples:\n  offshoot audit prune --before 2026-01-01\n  offshoot audit prune --before 90d --yes\n\nExport them first if you may need them. The log records that they were removed, and verifying starts there."
+        after_help = "Examples:\n  offshoot audit prune --before 2026-01-01\n  offshoot audit prune --before 90d --yes\n\nExport them first if you may need them. The log records that they\nwere removed, and verifying starts there."
     )]
     Prune(prune::PruneArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// File, which must not exist yet [default: standard output]
+    /// File, which must not exist yet; - is standard output [default: -]
     file: Option<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn run(command: &AuditCommand, context: &Context) -> Result<()> {
 
 fn export(args: &ExportArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
-    let Some(path) = &args.file else {
+    let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
         return context.output.stream(None, |out| {
             context.engine.export_audit(vault, out)?;
             Ok(())

@@ -57,8 +57,9 @@ Examples:
 Options come before the command; `--` ends them. The folder itself is not touched: see what
 changed with `offshoot diff`, undo it with `offshoot undo`. The exit code is the command's; 122
 policy denies it, 123 it needs an approval, 124 timed out, 125 Offshoot failed, 126 cannot be
-executed, 127 not found, 128+N ended by signal N, 130 interrupted. `offshoot policy explain`
-says why a command may not run.";
+executed, 127 not found, 128+N ended by signal N, 130 interrupted. Ctrl-C while --wait-approval
+waits exits with 123 if the approval goes on waiting, otherwise with 122. `offshoot policy
+explain` says why a command may not run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

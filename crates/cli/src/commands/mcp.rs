@@ -25,7 +25,7 @@ const SHORTEST_TOKEN: usize = 16;
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot mcp                              for a client that starts it, on standard input and output
+  offshoot mcp                              for a client that starts it, on standard input/output
   offshoot mcp -C ~/src/app -w fix          for this project, always in workspace fix
   offshoot mcp --no-tools exec,commit       files only
   offshoot mcp --http                       on http://127.0.0.1:7337/mcp; prints the token

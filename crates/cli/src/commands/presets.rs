@@ -19,7 +19,7 @@ use crate::render::{self, BAD, DIM, NAME, line, paint, table};
 pub(crate) enum PresetsCommand {
     /// List the presets of coding agents
     #[command(
-        after_help = "Examples:\n  offshoot presets list\n  offshoot presets list --json\n\n`offshoot run claude` finds the preset by the program. `--preset NAME` names another, `--preset none`\nswitches it off. Your own belong in the directory presets beside your settings."
+        after_help = "Examples:\n  offshoot presets list\n  offshoot presets list --json\n\n`offshoot run claude` finds the preset by the program. `--preset NAME` names another,\n`--preset none` switches it off. Your own belong in the directory presets beside your settings."
     )]
     List,
     /// Show a preset: its variables, hosts and files

@@ -19,10 +19,10 @@ Examples:
   offshoot run --read-only less README.md
   echo data | offshoot run wc -c       use pipes where there is no terminal
 
-The command gets a terminal of its own: Ctrl-C goes to the command, and closing the window ends it. At
-the end, run shows what changed and how to undo it. The exit code is the command's, as with `offshoot
-exec`. A second `run -w fix` at a terminal joins the one that is running there: both see the same
-files, and the first shows what changed when both have ended.";
+The command gets a terminal of its own: Ctrl-C goes to the command, and closing the window ends it.
+At the end, run shows what changed and how to undo it. The exit code is the command's, as with
+`offshoot exec`. A second `run -w fix` at a terminal joins the one that is running there: both see
+the same files, and the first shows what changed when both have ended.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

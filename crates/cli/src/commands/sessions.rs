@@ -44,7 +44,7 @@ pub(crate) enum SessionsCommand {
     Fork(ForkArgs),
     /// Go on with a conversation of Offshoot's own agent in the terminal
     #[command(
-        after_help = "Examples:\n  offshoot sessions resume parser\n  offshoot sessions resume 01k9x2m4 --max-cost 2\n\nThe same as `offshoot agent chat --resume SESSION`; `offshoot agent run --resume SESSION TASK` does one task."
+        after_help = "Examples:\n  offshoot sessions resume parser\n  offshoot sessions resume 01k9x2m4 --max-cost 2\n\nThe same as `offshoot agent chat --resume SESSION`. `offshoot agent run --resume SESSION TASK` does\none task."
     )]
     Resume(Box<ResumeArgs>),
     /// Write a session to a file, as lines of JSON or as Markdown

@@ -57,9 +57,13 @@ impl From<VaultError> for Error {
             VaultError::ForPeople { .. } => Self::new(ExitCode::Denied, message).hint(
                 Hint::from("a process says that it is an agent with OFFSHOOT_AGENT").unchanged(),
             ),
-            VaultError::SwappedTrial { .. } => {
-                Self::new(ExitCode::Damaged, message).hint(lists_damage())
-            }
+            VaultError::SwappedTrial { .. } => Self::new(ExitCode::Damaged, message).hint(
+                Hint::command("offshoot audit verify")
+                    .text(" names what is not as recorded, ")
+                    .then("offshoot approvals deny")
+                    .arg("ID")
+                    .text(" drops it"),
+            ),
             VaultError::ForgedApproval(_) => Self::new(ExitCode::Conflict, message)
                 .hint(Hint::from("ask for it again: run the command once more").unchanged()),
             VaultError::Audit(_) => Self::new(ExitCode::Damaged, message)

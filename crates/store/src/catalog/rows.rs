@@ -6,7 +6,7 @@ use crate::id::Id;
 use crate::object::Hash;
 
 /// A node of history.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SnapshotRow {
     /// Its id.
     pub id: Id,

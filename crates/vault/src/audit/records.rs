@@ -1,8 +1,8 @@
-//! Hashes over what events name and do not hold: operations, the records of commands, what they printed, and approvals.
+//! Hashes over what events name and do not hold: operations, snapshots, the records of commands, what they printed, and approvals.
 
 use std::collections::BTreeMap;
 
-use offshoot_store::{Hash, Id, NewOperation, Reader, RefChange, RefKey, RefRow};
+use offshoot_store::{Hash, Id, NewOperation, Reader, RefChange, RefKey, RefRow, SnapshotRow};
 use serde::{Deserialize, Serialize};
 
 use super::key::hex;
@@ -19,6 +19,7 @@ const EXEC: &str = "exec";
 /// The value is no hash: it says how far the log of a session is.
 const SESSION: &str = "session";
 const OPERATION: &str = "operation";
+const SNAPSHOT: &str = "snapshot";
 const STREAMS: [(&str, u8); 2] = [("stdout", STDOUT), ("stderr", STDERR)];
 
 impl Records {
@@ -41,6 +42,11 @@ impl Records {
     /// An operation.
     pub(crate) fn operation(&mut self, operation: &NewOperation) {
         self.0.insert(operation_name(&operation.id), Some(of(operation)));
+    }
+
+    /// A snapshot: its files, what it came from, who made it, when and why.
+    pub(crate) fn snapshot(&mut self, snapshot: &SnapshotRow) {
+        self.0.insert(format!("{SNAPSHOT} {}", snapshot.id), Some(of(snapshot)));
     }
 
     /// How far the log of a session is.
@@ -144,6 +150,12 @@ pub(crate) fn is_operation(name: &str) -> bool {
 pub(crate) fn session_of(name: &str) -> Option<Id> {
     let (kind, id) = name.split_once(' ')?;
     id.parse().ok().filter(|_| kind == SESSION)
+}
+
+/// The snapshot that is called so in an event.
+pub(crate) fn snapshot_of(name: &str) -> Option<Id> {
+    let (kind, id) = name.split_once(' ')?;
+    id.parse().ok().filter(|_| kind == SNAPSHOT)
 }
 
 pub(crate) fn is_approval(name: &str) -> bool {

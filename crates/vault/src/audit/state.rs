@@ -10,9 +10,10 @@ use super::KeyChange;
 use super::key::PublicKey;
 use super::log::pruned;
 use super::records::{self, Records};
+use crate::approval::Approval;
 use crate::error::{Result, VaultError};
 use crate::operation::ARRIVE;
-use crate::refs::{BINDING, CHECKPOINT, HEAD, WORKSPACE, snapshots_of};
+use crate::refs::{APPROVAL, BINDING, CHECKPOINT, HEAD, WORKSPACE, snapshots_of};
 use crate::session::{SESSION, verify as session};
 use crate::vault::Vault;
 
@@ -173,8 +174,11 @@ impl Log {
 fn differences(reader: &Reader<'_>, vault: &Id) -> Result<Vec<String>> {
     let log = Log::read(reader)?;
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-    let sessions = |(name, _): &(&String, &Option<String>)| records::session_of(name).is_none();
-    for (name, said) in log.recorded.iter().filter(sessions) {
+    for (name, said) in &log.recorded {
+        // These two are compared in other ways.
+        if records::session_of(name).is_some() || records::snapshot_of(name).is_some() {
+            continue;
+        }
         found.extend(records::difference(reader, name, said.as_deref())?);
     }
     for (key, said) in &log.refs {
@@ -206,6 +210,14 @@ fn differences(reader: &Reader<'_>, vault: &Id) -> Result<Vec<String>> {
     // Undo goes back to what refs named before.
     for (id, root) in log.roots.iter().filter(|(id, _)| !seen.contains(id)) {
         found.extend(altered(reader, id, root)?);
+    }
+    for (id, root) in signed_roots(reader)?.iter().filter(|(id, _)| !log.roots.contains_key(id)) {
+        found.extend(altered(reader, id, root)?);
+    }
+    for (name, said) in &log.recorded {
+        if let Some((id, said)) = records::snapshot_of(name).zip(said.as_deref()) {
+            found.extend(rewritten(reader, &log, &id, said)?);
+        }
     }
     found.extend(moved(reader, &log)?);
     found.extend(session_differences(reader, &log, vault)?);
@@ -262,6 +274,14 @@ fn session_differences(reader: &Reader<'_>, log: &Log, vault: &Id) -> Result<Vec
     Ok(found)
 }
 
+/// The states of files that approvals name: what was tried is of no history before somebody approves of it, and in no other event. Whether the
+/// approvals are what the log says is told apart.
+fn signed_roots(reader: &Reader<'_>) -> Result<BTreeMap<Id, String>> {
+    let rows = reader.refs(APPROVAL)?;
+    let approvals = rows.iter().filter_map(|(key, row)| Approval::from_row(key, row).ok());
+    Ok(approvals.flat_map(|approval| approval.roots).collect())
+}
+
 /// Operations that are not in the order in which ids are given: undo would take another one for the newest.
 fn moved(reader: &Reader<'_>, log: &Log) -> Result<Vec<String>> {
     let Some(since) = log.operations_since else { return Ok(Vec::new()) };
@@ -279,6 +299,21 @@ fn altered(reader: &Reader<'_>, id: &Id, root: &str) -> Result<Option<String>> {
     };
     let is_another = now.is_some_and(|now| now != *root);
     Ok(is_another.then(|| format!("snapshot {id} has other files than the log says")))
+}
+
+/// A snapshot of which something else than its files is not what the log says. Collecting garbage takes it as a whole.
+fn rewritten(reader: &Reader<'_>, log: &Log, id: &Id, said: &str) -> Result<Option<String>> {
+    if let Some(root) = log.roots.get(id)
+        && altered(reader, id, root)?.is_some()
+    {
+        return Ok(None);
+    }
+    let now = match reader.snapshot(id) {
+        Err(damage @ StoreError::Damaged { .. }) => return Ok(Some(damage.to_string())),
+        now => now?.map(|row| records::of(&row)),
+    };
+    let is_another = now.is_some_and(|now| now != said);
+    Ok(is_another.then(|| format!("snapshot {id} is not what the log says")))
 }
 
 /// A snapshot that a ref names and that is not there. Collecting garbage takes the files of snapshots, and none of these.

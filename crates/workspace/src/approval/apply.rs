@@ -153,6 +153,11 @@ impl ApprovalService<'_> {
         let Some(outcome) = merged else { return Err(self.overtaken(approval)) };
         if !outcome.conflicts.is_empty() {
             let paths = outcome.conflicts.iter().map(|conflict| conflict.path.to_string());
+            if outcome.sides.iter().any(|side| side.snapshot == trial && side.included) {
+                // Somebody brought it in by hand, and has not decided yet.
+                let (workspace, paths) = (workspace.name, paths.collect());
+                return Err(ServiceError::Undecided { workspace, paths });
+            }
             return Err(ServiceError::ApprovalConflicts {
                 id: approval.id,
                 workspace: workspace.name,

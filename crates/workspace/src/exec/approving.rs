@@ -8,7 +8,7 @@ use offshoot_profile::Profile;
 use offshoot_protocol::{ApprovalState, EffectCategory, ExecState, Network};
 use offshoot_sandbox::Stdin;
 use offshoot_store::Id;
-use offshoot_vault::{Approval, Transaction, VaultError, Waiter};
+use offshoot_vault::{Approval, Transaction, VaultError, Waiter, WorkspaceRecord};
 
 use super::clearance::{Clearance, Cleared, Grant, Purpose, Referred, Surroundings};
 use super::clearance::{digest_of, in_workspace, repeats};
@@ -39,6 +39,7 @@ impl ProxyRuntime<'_> {
         if verdict.decision.refusal() != Some(ExecState::PendingApproval) || is_futile(&verdict) {
             return Ok(Referred::Refused(verdict));
         }
+        self.settle_on_workspace(request);
         let asked = digest_of(request, surroundings);
         let repeats = repeats(request, surroundings);
         if let Some(earlier) = self.approved_for_session(request, &repeats)? {
@@ -65,6 +66,15 @@ impl ProxyRuntime<'_> {
         let cleared = Clearance::new(request, &surroundings, verdict, Purpose::Trial(asked));
         result.profile = Some(profile);
         Ok(Referred::Cleared(cleared))
+    }
+
+    /// Has a request that a person decides about mean the workspace that it was asked for in, whatever is called so when they have decided.
+    fn settle_on_workspace(&self, request: &mut ExecutionRequest) {
+        if let ExecutionWorkspace::Workspace(name) = &request.place
+            && let Some((id, _)) = self.standing(request)
+        {
+            request.place = ExecutionWorkspace::Existing { id, name: name.clone() };
+        }
     }
 
     /// An approval that holds for this session and this command.
@@ -311,27 +321,27 @@ impl ProxyRuntime<'_> {
                 Ok(clearance) => clearance.into_verdict(),
                 Err(verdict) => verdict,
             };
-            let grant = Grant { approval: request.id, base: None };
+            let grant = Grant { approval: request.id, workspace: None, base: None };
             let digest = digest_of(request, around);
             Ok((Clearance::new(request, around, verdict, Purpose::Granted(grant)), digest))
         })?;
-        let base =
+        let starts =
             crate::approval::start(self.vault, &request.actor, &request.id, &digest.to_string())?;
         result.decision = Some(clearance.verdict().clone());
         let given = self.vault.approval(&request.id)?;
         // What is recorded of the command is recorded with the end of its approval.
         let used = |given| Box::new(Approval { state: ApprovalState::Approved, ..given });
         result.approved_by = given.map(used);
-        Ok(clearance.at_base(base))
+        Ok(clearance.starting(starts))
     }
 
     /// A workspace that moved since a person approved of a command in it is another one than they saw.
-    pub(super) fn check_base(&self, purpose: &Purpose, head: &Id) -> Result<()> {
-        match purpose {
-            Purpose::Granted(Grant { base: Some(base), .. }) if base != head => {
-                Err(ServiceError::StaleClearance)
-            }
-            _ => Ok(()),
+    pub(super) fn check_base(&self, purpose: &Purpose, now: &WorkspaceRecord) -> Result<()> {
+        let Purpose::Granted(Grant { workspace, base, .. }) = purpose else { return Ok(()) };
+        let is_there = workspace.is_none_or(|id| id == now.id);
+        match is_there && base.is_none_or(|base| base == now.state.head) {
+            true => Ok(()),
+            false => Err(ServiceError::StaleClearance),
         }
     }
 
@@ -341,6 +351,8 @@ impl ProxyRuntime<'_> {
             let resolver = Resolver::new(self.vault);
             let point = match &request.place {
                 ExecutionWorkspace::Fork { from: Some(text), .. } => resolver.point(text, None),
+                // One that is gone is made from nothing.
+                ExecutionWorkspace::Existing { .. } => return None,
                 _ => resolver.head(),
             };
             // Where there is none it does not run either.
@@ -351,9 +363,12 @@ impl ProxyRuntime<'_> {
 
     /// Where the workspace of a request stands, if it is there.
     pub(super) fn standing(&self, request: &ExecutionRequest) -> Option<(Id, Id)> {
-        let found = request.place.workspace().map(|name| Resolver::new(self.vault).look_up(name));
-        let found = found.and_then(|found| found.ok().flatten());
-        found.map(|found| (found.id, found.state.head))
+        let found = match &request.place {
+            ExecutionWorkspace::Workspace(name) => Resolver::new(self.vault).look_up(name).ok(),
+            ExecutionWorkspace::Existing { id, .. } => self.vault.workspace(id).ok(),
+            ExecutionWorkspace::Fork { .. } => None,
+        };
+        found.flatten().map(|found| (found.id, found.state.head))
     }
 }
 

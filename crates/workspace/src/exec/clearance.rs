@@ -156,6 +156,8 @@ pub(super) enum Purpose {
 pub(super) struct Grant {
     /// The approval, which is named like the exec that it is for.
     pub(super) approval: Id,
+    /// The workspace that it is for; none where it was not there when it was asked for.
+    pub(super) workspace: Option<Id>,
     /// The state that its workspace must have; none where the workspace is not there yet.
     pub(super) base: Option<Id>,
 }
@@ -195,10 +197,10 @@ impl Clearance {
         self.verdict
     }
 
-    /// The state that the workspace must have.
-    pub(super) fn at_base(mut self, at: Option<Id>) -> Self {
+    /// The workspace that it must start in, and the state that this must have.
+    pub(super) fn starting(mut self, (workspace, base): (Option<Id>, Option<Id>)) -> Self {
         if let Purpose::Granted(grant) = &mut self.purpose {
-            grant.base = at;
+            (grant.workspace, grant.base) = (workspace, base);
         }
         self
     }

@@ -389,7 +389,7 @@ impl<'a> ProxyRuntime<'a> {
     fn look_again(&self, execution: &mut Execution<'_>, id: &Id) -> Result<WorkspaceRecord> {
         let workspace = self.vault.workspace(id)?.ok_or(ServiceError::Vanished(*id))?;
         execution.result.before = Some(workspace.state.head);
-        self.check_base(&execution.purpose, &workspace.state.head)?;
+        self.check_base(&execution.purpose, &workspace)?;
         Ok(workspace)
     }
 

@@ -161,6 +161,29 @@ fn always_adds_a_rule_for_this_command_alone() {
     }
 }
 
+/// A rule that is there already is not added once more, and keeps nobody from approving.
+#[test]
+fn always_knows_the_rule_that_is_there() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    place.ok(["workspace", "create", "other"]);
+    let first = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    let second = asked(&place, &["-w", "other"], &["rm", "a"]);
+    let rules = place.path().join(".config/offshoot/policy.toml");
+    place.ok(["approvals", "approve", &first, "--always", "--yes"]);
+    let then = fs::read_to_string(&rules).unwrap();
+    // Nobody is asked about what changes nothing.
+    let output = place.run(["approvals", "approve", &second, "--always"]);
+    let (said, told) = (&output.stdout, &output.stderr);
+    let (said, told) = (String::from_utf8_lossy(said), String::from_utf8_lossy(told));
+    assert!(output.status.success(), "{said}{told}");
+    assert!(told.contains("this rule is in your policy already:"), "{told}");
+    assert!(!said.contains("added to your policy"), "{said}");
+    assert_eq!(approval(&place, &second)["decision"]["scope"], "always");
+    assert_eq!(cat(&place, "other", "/a"), None);
+    assert_eq!(fs::read_to_string(&rules).unwrap(), then);
+}
+
 /// Nothing is approved that the rule cannot be added for, and the file that is named is the one to mend.
 #[test]
 fn always_approves_nothing_without_its_rule() {

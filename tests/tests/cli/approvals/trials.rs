@@ -135,6 +135,14 @@ fn conflicts_are_told_and_never_forced() {
     assert!(refused["message"].as_str().unwrap().contains("/b"), "{refused}");
     assert_eq!(cat(&place, "fix", "/a").as_deref(), Some("one\n"));
     assert_eq!(cat(&place, "fix", "/b").as_deref(), Some("theirs\n"));
+    // Whoever brought it in by hand decides what conflicts: merging once more is of no use.
+    let trial = approval(&place, &id)["snapshot_tried"].as_str().unwrap().to_owned();
+    assert_eq!(place.run(["merge", &trial, "--into", "fix"]).status.code(), Some(4));
+    let refused = place.json_error(&["approvals", "approve", &id], 4);
+    assert!(refused["message"].as_str().unwrap().contains("unresolved conflicts: /b"), "{refused}");
+    assert!(refused["hint"].as_str().unwrap().contains("offshoot conflicts -w fix"), "{refused}");
+    assert!(!refused["hint"].as_str().unwrap().contains("offshoot merge"), "{refused}");
+    place.ok(["undo", "-w", "fix"]);
     // It still waits; once nothing is in its way any more it fits.
     assert_eq!(approval(&place, &id)["state"], "pending");
     place.ok(["undo", "-w", "fix"]);

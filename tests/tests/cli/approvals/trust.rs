@@ -59,6 +59,9 @@ fn write(place: &Place, id: &str, value: &str) {
     meddle(place, &[id, value, &hash]);
 }
 
+/// What is said of what somebody wrote without the vault's key.
+const NOT_WRITTEN: &str = "was not written by this vault";
+
 /// Whoever writes to the catalog without the vault's key can approve of nothing, and alter nothing that waits.
 #[needs("python3")]
 #[test]
@@ -71,16 +74,21 @@ fn what_somebody_forged_is_refused() {
     let waits = asked(&place, &["--net", "host", "-w", "fix"], &remote);
     let forged = [
         // Another effect under the same name.
-        (&id, genuine.replace("\"command\":\"rm a\"", "\"command\":\"rm b\"")),
-        (&waits, stored(&place, &waits).replace("\"state\":\"pending\"", "\"state\":\"granted\"")),
-        (&waits, stored(&place, &waits).replace("127.0.0.1:9", "127.0.0.1:8")),
+        (&id, genuine.replace("\"command\":\"rm a\"", "\"command\":\"rm b\""), NOT_WRITTEN),
+        (
+            &waits,
+            stored(&place, &waits).replace("\"state\":\"pending\"", "\"state\":\"granted\""),
+            "is not pending: it is gone",
+        ),
+        (&waits, stored(&place, &waits).replace("127.0.0.1:9", "127.0.0.1:8"), NOT_WRITTEN),
     ];
-    for (id, forged) in forged {
+    for (id, forged, why) in forged {
         let genuine = stored(&place, id);
         assert_ne!(genuine, forged);
         write(&place, id, &forged);
-        let refused = place.run(["approvals", "approve", "--json", id]);
-        assert_eq!(refused.status.code(), Some(4), "{}", String::from_utf8_lossy(&refused.stdout));
+        let refused = place.json_error(&["approvals", "approve", id], 4);
+        let told = refused["message"].as_str().unwrap();
+        assert!(told.contains(why), "{refused}");
         assert!(cat(&place, "fix", "/a").is_some());
         write(&place, id, &genuine);
     }
@@ -219,10 +227,16 @@ fn other_files_under_the_same_snapshot_are_refused() {
     let worse = asked(&place, &["-w", "fix"], &["rm", "-r", "a", "b", "c", "sub"]);
     place.ok(["approvals", "deny", &worse]);
     let id = asked(&place, &["-w", "fix"], &["rm", "a"]);
+    assert_eq!(place.json(&["audit", "verify"])["differences"], Value::Null);
     let meant = "reason = 'trial' AND message = 'rm a'";
     swap(&place, meant, "reason = 'trial' AND message LIKE 'rm -r%'");
     let refused = place.json_error(&["approvals", "approve", &id], 5);
     assert!(refused["message"].as_str().unwrap().contains("other files"), "{refused}");
+    // What the hint names finds it.
+    assert!(refused["hint"].as_str().unwrap().contains("offshoot audit verify"), "{refused}");
+    let found = answered(&place.run(["audit", "verify", "--json"]), 5)["result"].clone();
+    let told = found["differences"].to_string();
+    assert!(told.contains("has other files than the log says"), "{found}");
     assert!(cat(&place, "fix", "/a").is_some() && cat(&place, "fix", "/b").is_some());
 }
 
@@ -274,6 +288,51 @@ fn the_log_knows_where_workspaces_stand() {
         told.contains("workspace fix is at snapshot") && told.contains("the log says"),
         "{told}"
     );
+}
+
+/// Nobody rewrites who made a state of files, when, why and from what.
+#[needs("python3")]
+#[test]
+fn the_log_knows_what_snapshots_say() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    exec(&place, 0, &["-w", "fix"], &["sh", "-c", "echo x > x"]);
+    place.ok(["commit", "-w", "fix", "-m", "Work"]);
+    let found = |code| {
+        let output = place.run(["audit", "verify", "--json"]);
+        answered(&output, code)["result"]["differences"].clone()
+    };
+    assert_eq!(found(0), Value::Null);
+    let sql = format!("SELECT {SNAPSHOT} FROM snapshots ORDER BY id DESC LIMIT 1");
+    let genuine = rows(&place, &sql, &[])[0].clone();
+    let names: Vec<&str> = SNAPSHOT.split(", ").collect();
+    let text = |text: &str| {
+        format!("t{}", text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>())
+    };
+    let actor = text("{\"user\":\"somebody\"}");
+    for (name, value) in [
+        ("actor", actor),
+        ("message", text("Other work")),
+        ("reason", text("merge")),
+        ("time_ms", "i1".to_owned()),
+        ("parents", "b".to_owned()),
+        ("operation", format!("b{}", "7f".repeat(16))),
+    ] {
+        let at = names.iter().position(|column| *column == name).unwrap();
+        let write = |row: &[String]| {
+            let sum = sum_of("snapshots", row);
+            let sql = format!("UPDATE snapshots SET {name} = ?, sum = ? WHERE id = ?");
+            rows(&place, &sql, &[row[at].clone(), sum, row[0].clone()]);
+        };
+        let mut forged = genuine.clone();
+        forged[at] = value;
+        write(&forged);
+        let told = found(5);
+        assert_eq!(told.as_array().map(Vec::len), Some(1), "{name}: {told}");
+        assert!(told.to_string().contains("is not what the log says"), "{name}: {told}");
+        write(&genuine);
+    }
+    assert_eq!(found(0), Value::Null);
 }
 
 /// What refs name has to be there; what was collected is no difference.

@@ -134,6 +134,8 @@ fn nobody_decides_in_time() {
     let expires = ["-c", "approvals.expire=1s"];
     let id = asked(&place, &[&expires[..], &["-w", "fix"]].concat(), &["rm", "a"]);
     until(|| approval(&place, &id)["state"] == "expired");
+    let text = place.ok(["approvals", "show", &id]);
+    assert!(!text.contains("decided") && !text.contains("(once)"), "{text}");
     place.json_error(&["approvals", "approve", &id], 4);
     assert_eq!(envelope(&place, &id)["result"]["state"], "denied");
     assert!(cat(&place, "fix", "/a").is_some());
@@ -154,6 +156,8 @@ fn nobody_decides_in_time() {
     ];
     let last = answered(&place.run(wait), 0);
     assert_eq!(last["result"]["approval"]["decision"]["by"]["user"], "offshoot", "{last}");
+    let text = place.ok(["approvals", "show", last["result"]["exec"].as_str().unwrap()]);
+    assert!(text.contains("by approvals.fallback: nobody decided in time"), "{text}");
     assert_eq!(cat(&place, "fix", "/a"), None);
     // What was not tried never runs by itself.
     let wait = [

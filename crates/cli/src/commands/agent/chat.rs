@@ -28,9 +28,10 @@ Examples:
   offshoot agent chat --resume parser
   printf 'what is this project?\\nwrite that into README.md\\n' | offshoot agent chat
 
-What you type while the agent works is told to it before its next step. Ctrl-C cancels what it does,
-Ctrl-D leaves; the conversation is a session, and --resume goes on with it. /help lists commands. Your
-folder does not change until you /commit. Without a terminal, each line of standard input is said in turn.";
+What you type while the agent works is told to it before its next step. Ctrl-C cancels what it
+does, Ctrl-D leaves; the conversation is a session, and --resume goes on with it. /help lists
+commands. Your folder does not change until you /commit. Without a terminal, each line of standard
+input is said in turn.";
 
 const HELP: &str = "\
 /diff             show what differs from the folder

@@ -28,12 +28,12 @@ Examples:
   git diff | offshoot agent run - --json
   offshoot agent run --resume parser \"now the documentation\"
 
-The agent works in a workspace, forked from this folder: the folder does not change until you commit.
-Commands that need an approval are tried first, and you are asked about what they changed. The
-conversation is a session: see it with `offshoot sessions show`. Ctrl-C cancels what the agent does and
-keeps what it did; a second Ctrl-C ends it at once. Go on with --resume: it takes the limits of this run,
-and an answer if the agent waits for one. Exit codes: 0 done, 4 the commit has conflicts, 123 it waits for
-you, 124 --max-time, 130 cancelled, 1 it stopped for another reason.";
+The agent works in a workspace, forked from this folder: the folder does not change until you
+commit. Commands that need an approval are tried first, and you are asked about what they changed.
+The conversation is a session: see it with `offshoot sessions show`. Ctrl-C cancels what the agent
+does and keeps what it did; a second Ctrl-C ends it at once. Go on with --resume: it takes the
+limits of this run, and an answer if the agent waits for one. Exit codes: 0 done, 4 the commit has
+conflicts, 123 it waits for you, 124 --max-time, 130 cancelled, 1 it stopped for another reason.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {

@@ -48,7 +48,7 @@ pub(super) fn approve(
     let how = Approving { reason: args.message.clone(), scope: args.scope(), seen: args.seen };
     each(context, approvals, |approval| {
         let rule = match args.always {
-            true => Some(agreed_rule(args.yes, context, &opened.vault, approval)?),
+            true => agreed_rule(args.yes, context, &opened.vault, approval)?,
             false => None,
         };
         carry_out(context, opened, approval, &how, rule)
@@ -166,13 +166,13 @@ pub(super) fn keep_rule(context: &Context, rule: &str) -> Result<()> {
     })
 }
 
-/// The rule that lets a command run from now on, which somebody has seen.
+/// The rule that lets a command run from now on, which somebody has seen; none where it is theirs already, which is said.
 pub(super) fn agreed_rule(
     yes: bool,
     context: &Context,
     vault: &Vault,
     approval: &Approval,
-) -> Result<String> {
+) -> Result<Option<String>> {
     let rule = match context.engine.exact_rule(vault, &approval.id)? {
         Ok(rule) => rule,
         Err(why) => {
@@ -187,13 +187,19 @@ pub(super) fn agreed_rule(
             )));
         }
     };
+    let file = context.engine.user_rule_file();
+    if context.engine.has_user_rule(&rule)? {
+        let told = "this rule is in your policy already:";
+        output::eprint(&format!("{}\n", paint(DIM, told)));
+        output::eprint(&render::rule_to_add(&rule, file.as_deref()));
+        return Ok(None);
+    }
     // Nothing is approved that the rule cannot be added for.
     context.engine.check_user_rule(&rule)?;
-    let file = context.engine.user_rule_file();
     output::eprint(&format!("{}\n", paint(DIM, "this rule lets it run from now on:")));
     output::eprint(&render::rule_to_add(&rule, file.as_deref()));
     if yes {
-        return Ok(rule);
+        return Ok(Some(rule));
     }
     if !terminal::is_attended() {
         return Err(CliError::usage("adding a rule needs your word for it")
@@ -201,7 +207,7 @@ pub(super) fn agreed_rule(
     }
     output::eprint("Add it? [y/N] ");
     match typed(None).as_str() {
-        "y" | "yes" => Ok(rule),
+        "y" | "yes" => Ok(Some(rule)),
         _ => {
             Err(CliError::new(ExitCode::Interrupted, "nothing was approved, and no rule was added"))
         }

@@ -94,7 +94,7 @@ fn decide(
         Choice::ApproveSession => approve(ApprovalScope::Session, None),
         Choice::ApproveAlways => {
             let rule = agreed_rule(false, context, &opened.vault, approval)?;
-            approve(ApprovalScope::Always, Some(rule))
+            approve(ApprovalScope::Always, rule)
         }
         Choice::Deny(reason) => {
             let reason = Some(reason).filter(|reason| !reason.is_empty());

@@ -2,7 +2,7 @@
 
 use offshoot_engine::git::GitReport;
 use offshoot_engine::text::command;
-use offshoot_protocol::{ApprovalFailureDoc, ApprovalOutcomeDoc, ApprovalState};
+use offshoot_protocol::{ApprovalFailureDoc, ApprovalOutcomeDoc, ApprovalState, ExecState};
 
 use crate::invocation::next_in;
 use crate::render::{self, BAD, DIM, NAME, paint};
@@ -11,7 +11,14 @@ use crate::render::{self, BAD, DIM, NAME, paint};
 pub(super) fn text(outcome: &ApprovalOutcomeDoc, git: &GitReport) -> String {
     let approval = &outcome.approval;
     let command = command(&approval.command);
+    let ended = outcome.exec.as_ref().map(|exec| &exec.result);
+    // It was approved, and something was in the way before anything of it ran.
+    let has_not_run = ended.is_some_and(|result| {
+        use ExecState::{Deciding, Mounting, Preparing, Validating};
+        matches!(result.failed_in, Some(Validating | Deciding | Preparing | Mounting))
+    });
     let mut text = match approval.state {
+        _ if has_not_run => format!("not run: {command}"),
         ApprovalState::Approved if outcome.exec.is_some() => {
             let changed = match outcome.changed_files.len() as u64 {
                 0 => "no changes".to_owned(),

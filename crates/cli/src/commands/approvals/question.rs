@@ -51,7 +51,8 @@ pub(crate) fn ask(
                         continue;
                     }
                 };
-                if first(service.approve(approval, &how(ApprovalScope::Always)))? {
+                let is_first = first(service.approve(approval, &how(ApprovalScope::Always)))?;
+                if let Some(rule) = rule.filter(|_| is_first) {
                     keep_rule(context, &rule)?;
                 }
                 return Ok(true);

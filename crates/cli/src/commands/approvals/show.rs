@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use offshoot_engine::approval::{Approval, ApprovalService, is_awaited};
+use offshoot_engine::approval::{Approval, ApprovalService, ApprovalState, is_awaited};
 use offshoot_engine::exec::ExecService;
 use offshoot_engine::text::command;
 use offshoot_engine::vault::Vault;
@@ -196,13 +196,19 @@ pub(super) fn details(
     }
     if let Some(decision) = &approval.decision {
         let reason = decision.reason.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-        let text = format!(
-            "{} by {} ({}){reason}",
-            render::time(decision.time_ms),
-            decision.by.user,
-            decision.scope
-        );
-        rows.push(row("decided", render::line(&text)));
+        let time = render::time(decision.time_ms);
+        let (name, text) = match approval.state {
+            ApprovalState::Expired => ("expired", format!("{time}{reason}")),
+            // It was nobody who decided so late.
+            _ if decision.time_ms >= approval.expires_ms => {
+                ("decided", format!("{time} by approvals.fallback: nobody decided in time"))
+            }
+            _ => {
+                let by = &decision.by.user;
+                ("decided", format!("{time} by {by} ({}){reason}", decision.scope))
+            }
+        };
+        rows.push(row(name, render::line(&text)));
     }
     fields(&rows)
 }

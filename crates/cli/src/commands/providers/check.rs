@@ -28,8 +28,9 @@ Examples:
   offshoot providers check openai --ask        ask a model, which costs a little
 
 It asks each provider which models it has, which costs nothing. Exit codes: 0 all that have to be
-ready are, 1 one of them is not or none is ready, 2 models.toml is wrong, 3 there is no such provider.
-Those that you name, that agent.model or agent.failover names, and that have a key have to be ready.";
+ready are, 1 one of them is not or none is ready, 2 models.toml is wrong, 3 there is no such
+provider. Those that you name, that agent.model or agent.failover names, and that have a key have
+to be ready.";
 
 /// How long is waited for a list, and for an answer.
 const PATIENCE: TimeLimits = TimeLimits {

@@ -21,7 +21,7 @@ use crate::render::{self, host_path};
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     which: NameArgs,
-    /// File, which must not exist yet [default: standard output]
+    /// File, which must not exist yet; - is standard output [default: -]
     file: Option<PathBuf>,
     /// Write the conversation as Markdown, for people; it cannot be read back
     #[arg(long)]
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context, vault: &Vault) -> Result
         }
         None => Ok(context.engine.sessions(vault).export(&session, out)?),
     };
-    let Some(path) = &args.file else {
+    let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
         return context.output.stream(page.is_some().then_some(Passes::Nothing), |out| {
             write(out)?;
             Ok(())
