@@ -4,9 +4,11 @@ mod chat;
 mod editor;
 mod ending;
 mod progress;
+mod prompt;
 mod question;
 mod run;
 mod servers;
+mod signals;
 mod work;
 
 use clap::Subcommand;
