@@ -255,6 +255,9 @@ fn the_terminal_is_brought_back() {
         // Nothing stands in the line of the prompt.
         assert!(console.screen().contains("\r\x1b[J"), "{:?}", console.screen());
     }
+    let console = &mut idle();
+    console.close();
+    assert_eq!(console.end().code(), Some(129), "the window is closed");
     let busy = || {
         let mut console = chat(&place, &["-w", "fix", "something", "stubborn"]);
         console.wait_for("sleep 1");

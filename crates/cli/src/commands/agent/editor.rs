@@ -125,6 +125,8 @@ impl Keyboard {
                 if let Some(prompt) = &mut self.prompt {
                     prompt.is_wanted = false;
                 }
+                let is_gone = self.prompt.as_ref().is_some_and(|it| it.terminal.is_gone());
+                self.ended_by = is_gone.then_some(ExitCode::HungUp);
                 return typed.unwrap_or(Typed::Leave);
             }
         };
@@ -133,12 +135,20 @@ impl Keyboard {
             return Typed::Stop;
         }
         self.ended_by = Some(code);
+        self.prompt.iter().for_each(|prompt| prompt.terminal.end());
         Typed::Leave
     }
 
-    /// Waits for somebody who cannot wait until everything has ended.
+    /// Waits for somebody who leaves and does not want to wait until everything has ended.
     pub(super) async fn insisted(&mut self) -> ExitCode {
-        next_signal(&mut self.signals).await
+        loop {
+            tokio::select! {
+                code = next_signal(&mut self.signals) => return code,
+                Some(typed) = self.typed.recv() => if typed == Typed::Stop {
+                    return ExitCode::Interrupted;
+                },
+            }
+        }
     }
 
     /// What the signal stands for by which somebody had the person leave.

@@ -53,6 +53,11 @@ impl PromptTerminal {
         self.is_over.load(Ordering::SeqCst)
     }
 
+    /// Whether nobody can see it any more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.before.as_ref().is_none_or(|(terminal, _)| tcgetattr(terminal).is_err())
+    }
+
     /// Takes the prompt away, for good: the terminal is as it was before.
     pub(super) fn end(&self) {
         if self.is_over.swap(true, Ordering::SeqCst) {
