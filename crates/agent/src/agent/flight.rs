@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 

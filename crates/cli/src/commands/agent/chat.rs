@@ -88,7 +88,14 @@ pub(crate) fn talk(
     let (options, servers) = work.options(context, &start, listener)?;
     let runtime = runtime()?;
     let talked = converse(start, context, options, (words, &place));
-    let (mut coder, rested, ended_by) = runtime.block_on(talked)?;
+    let (mut coder, rested, ended_by) = match runtime.block_on(talked) {
+        Ok(talked) => talked,
+        Err(error) => {
+            // Who does not want to wait does not wait for what still runs.
+            runtime.shutdown_background();
+            return Err(error);
+        }
+    };
     runtime.block_on(finish(&mut coder, context))?;
     let document = runtime.block_on(ending::document(&coder, &rested))?;
     let workspace = coder.workspace().clone();
