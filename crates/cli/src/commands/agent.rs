@@ -4,10 +4,12 @@ mod chat;
 mod editor;
 mod ending;
 mod progress;
+mod prompt;
 mod question;
 mod run;
 mod serve;
 mod servers;
+mod signals;
 mod work;
 
 use clap::Subcommand;
