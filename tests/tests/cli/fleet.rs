@@ -7,10 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use insta::assert_snapshot;
 use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+use crate::transcript::Transcript;
 
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -168,7 +171,8 @@ impl Fleet {
     }
 
     fn call(&self, key: &str) -> Value {
-        let output = self.agents(&["call", "worker", "--key", key, "--wait", "90s", "fix the test"]);
+        let output =
+            self.agents(&["call", "worker", "--key", key, "--wait", "90s", "fix the test"]);
         assert!(output.status.success(), "{output:?}");
         document_of(&output)["result"].clone()
     }
@@ -210,7 +214,10 @@ impl Fleet {
         let log = self.place.run(["audit", "log", "--kind", "governance", "--json"]);
         let document = document_of(&log);
         let events = document["result"]["events"].as_array().cloned().unwrap_or_default();
-        events.iter().map(|event| event["summary"].as_str().unwrap_or_default().to_owned()).collect()
+        events
+            .iter()
+            .map(|event| event["summary"].as_str().unwrap_or_default().to_owned())
+            .collect()
     }
 }
 
@@ -227,9 +234,8 @@ fn a_governed_task_from_call_to_answer() {
         "worker-rules.toml",
         &ASKS_GOVERNOR.replace("WHOM", "agent:governor").replace("WITHIN", "60"),
     );
-    let worker = fleet.worker(
-        "governance = { rules = [\"worker-rules.toml\"], tell = [\"governor\"] }",
-    );
+    let worker =
+        fleet.worker("governance = { rules = [\"worker-rules.toml\"], tell = [\"governor\"] }");
     let serving = fleet.serve(&worker);
     let list = fleet.wait_for(2);
     assert_eq!(list["agents"][1]["name"], "worker");
@@ -249,7 +255,10 @@ fn a_governed_task_from_call_to_answer() {
     // What governance said is in the log of the vault, and the governor heard of it.
     let decisions = fleet.decisions().join("\n");
     assert!(decisions.contains("escalated use_tool run_command:sh test.sh"), "{decisions}");
-    assert!(decisions.contains("granted use_tool") && decisions.contains("by governor"), "{decisions}");
+    assert!(
+        decisions.contains("granted use_tool") && decisions.contains("by governor"),
+        "{decisions}"
+    );
     governor.wait_for("heard");
     fleet.place.ok(["audit", "verify"]);
     assert_eq!(serving.end(Signal::TERM), Some(0));
@@ -343,7 +352,8 @@ fn a_worker_that_is_killed_does_nothing_twice() {
         let serving = fleet.serve(&file);
         // The first call makes the task, and the others find it.
         let address = fleet.registry.address();
-        let call = ["agents", "call", "worker", "--registry", &address, "--key", "k", "fix the test"];
+        let call =
+            ["agents", "call", "worker", "--registry", &address, "--key", "k", "fix the test"];
         let mut calling = fleet.place.command(call);
         let mut calling = calling.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         thread::sleep(Duration::from_millis(delay));
@@ -365,7 +375,8 @@ fn a_worker_that_is_killed_does_nothing_twice() {
 #[test]
 fn budgets_hold() {
     let fleet = Fleet::new(FIX);
-    let _worker = fleet.serve(&fleet.worker("task_budget = { tokens = 200 }\nbudget = { tokens = 300 }"));
+    let _worker =
+        fleet.serve(&fleet.worker("task_budget = { tokens = 200 }\nbudget = { tokens = 300 }"));
     fleet.wait_for(1);
     let output = fleet.agents(&["call", "worker", "fix the test"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -377,6 +388,96 @@ fn budgets_hold() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
+/// What operators see and do, for people and for programs.
+#[needs(UserNamespace)]
+#[test]
+fn operators_look_after_agents() {
+    let fleet = Fleet::new(FIX);
+    fleet.file(
+        "worker-rules.toml",
+        &ASKS_GOVERNOR.replace("WHOM", "person:me").replace("WITHIN", "3600"),
+    );
+    let file = fleet.worker("governance = { rules = [\"worker-rules.toml\"] }");
+    let serving = fleet.serve(&file);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let text = text.replace("governance = { rules = [\"worker-rules.toml\"] }\n", "");
+    let text = text.replace("\"worker\"", "\"short\"").replace("kind =", "max_turns = 1\nkind =");
+    let short = fleet.file("short.toml", &text);
+    let shortly = fleet.serve(&short);
+    fleet.wait_for(2);
+    let (address, at) = (fleet.registry.address(), |it: &Serving| it.address());
+    let mut transcript = Transcript::new(&fleet.place);
+    transcript.hide(&address, "[registry]");
+    transcript.hide(&at(&serving), "[worker]");
+    transcript.hide(&at(&shortly), "[short]");
+    let agents = |words: &[&str]| -> Vec<String> {
+        let (verb, rest) = words.split_first().unwrap();
+        let all = [&["agents", verb, "--registry", &address], rest].concat();
+        all.into_iter().map(str::to_owned).collect()
+    };
+    let run = |transcript: &mut Transcript<'_>, words: &[&str]| {
+        let words = agents(words);
+        transcript.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    };
+    let json = |transcript: &mut Transcript<'_>, words: &[&str]| {
+        let words = agents(words);
+        transcript.json(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    };
+    let file = file.display().to_string();
+    transcript.run(&["agent", "serve", &file, "--check"]);
+    transcript.json(&["agent", "serve", &file, "--check"]);
+    run(&mut transcript, &["list"]);
+    json(&mut transcript, &["list", "--capability", "shell"]);
+    // It waits for a person; nobody waits for it meanwhile.
+    let begin = |key: &str| {
+        fleet.agents(&["call", "worker", "--key", key, "--wait", "10ms", "fix the test"]);
+        fleet.question();
+    };
+    begin("one");
+    run(&mut transcript, &["show", "worker"]);
+    json(&mut transcript, &["show", "worker"]);
+    run(&mut transcript, &["answer", "worker", "1", "grant"]);
+    fleet.call("one");
+    run(&mut transcript, &["call", "worker", "--key", "one", "fix the test"]);
+    json(&mut transcript, &["call", "worker", "--key", "one", "fix the test"]);
+    begin("two");
+    json(&mut transcript, &["answer", "worker", "2", "deny", "-m", "not today"]);
+    fleet.call("two");
+    begin("three");
+    run(&mut transcript, &["cancel", "worker", "3"]);
+    begin("four");
+    json(&mut transcript, &["cancel", "worker", "4"]);
+    run(&mut transcript, &["suspend", "worker"]);
+    run(&mut transcript, &["resume", "worker"]);
+    json(&mut transcript, &["suspend", "worker"]);
+    json(&mut transcript, &["resume", "worker"]);
+    // One that cannot end is a dead letter.
+    let dies = |words: &[&str]| {
+        let output = fleet.agents(words);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let shown = document_of(&fleet.agents(&["show", "short"]))["result"].clone();
+            if shown["dead"].as_array().is_some_and(|dead| dead.len() == 1) {
+                return output;
+            }
+            assert!(Instant::now() < end, "{shown:#}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    dies(&["call", "short", "--key", "one", "fix the test"]);
+    run(&mut transcript, &["call", "short", "--key", "one", "fix the test"]);
+    run(&mut transcript, &["show", "short"]);
+    run(&mut transcript, &["resend", "short", "1"]);
+    dies(&["show", "short"]);
+    json(&mut transcript, &["resend", "short", "1"]);
+    dies(&["show", "short"]);
+    run(&mut transcript, &["drop", "short", "1"]);
+    dies(&["call", "short", "--key", "two", "fix the test"]);
+    json(&mut transcript, &["drop", "short", "2"]);
+    run(&mut transcript, &["show", "short"]);
+    assert_snapshot!(transcript.finish());
+}
+
 #[test]
 fn mistakes_are_told() {
     let fleet = Fleet::new(FIX);
@@ -385,16 +486,31 @@ fn mistakes_are_told() {
     assert!(String::from_utf8_lossy(&unknown.stdout).contains("no registry knows an agent nobody"));
     let silent = fleet.place.run(["agents", "list", "--registry", "tcp://127.0.0.1:1"]);
     assert!(!silent.status.success());
-    assert!(String::from_utf8_lossy(&silent.stderr).contains("offshoot registry serve"), "{silent:?}");
+    assert!(
+        String::from_utf8_lossy(&silent.stderr).contains("offshoot registry serve"),
+        "{silent:?}"
+    );
     for (text, words) in [
         ("version = 2\nname = \"a\"\nwork = { kind = \"rules\" }", "only 1 is known"),
         ("version = 1\nname = \"A b\"\nwork = { kind = \"rules\" }", "A b"),
         ("version = 1\nname = \"a\"\nwork = { kind = \"rules\" }", "needs governance.rules"),
         ("version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\nwhat = 1", "what"),
-        ("version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\nlisten = { address = \"tls://0.0.0.0:1\" }", "certificate"),
-        ("version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\nlisten = { operators = [\"a\"] }", "operator of itself"),
-        ("version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\njob = [{ name = \"j\", task = \"t\", cron = \"61 * * * *\" }]", "61"),
-        ("version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\ntask_budget = { time = \"soon\" }", "soon"),
+        (
+            "version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\nlisten = { address = \"tls://0.0.0.0:1\" }",
+            "certificate",
+        ),
+        (
+            "version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\nlisten = { operators = [\"a\"] }",
+            "operator of itself",
+        ),
+        (
+            "version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\njob = [{ name = \"j\", task = \"t\", cron = \"61 * * * *\" }]",
+            "61",
+        ),
+        (
+            "version = 1\nname = \"a\"\nwork = { kind = \"coder\" }\ntask_budget = { time = \"soon\" }",
+            "soon",
+        ),
     ] {
         let file = fleet.file("wrong.toml", text);
         let arguments = ["agent".as_ref(), "serve".as_ref(), "--check".as_ref(), file.as_os_str()];
