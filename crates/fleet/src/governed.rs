@@ -12,7 +12,7 @@ use offshoot_tool::{CallPolicy, CallVerdict, Effects, ToolContract};
 use serde_json::{Value, json};
 
 use crate::courier::Asking;
-use crate::service::{Shared, now_ms};
+use crate::service::Shared;
 
 /// Judges the tools that a task calls.
 pub(crate) struct Governed {
@@ -32,7 +32,7 @@ impl CallPolicy for Governed {
             return CallVerdict::Allow;
         }
         let request = request(&self.shared, &contract.name, arguments);
-        let verdict = self.shared.gate.decide(&request, now_ms());
+        let verdict = self.shared.decide(&request, (self.task, request.digest()));
         let reason = reason(&verdict);
         match verdict.decision {
             GovernanceDecision::Allow => CallVerdict::Allow,
@@ -86,7 +86,7 @@ pub(crate) async fn model(
         .with_intent("do a task")
         .with_sensitivity(sensitivity)
         .with_cost(0);
-    let verdict = shared.gate.decide(&request, now_ms());
+    let verdict = shared.decide(&request, (task.id().0, request.digest()));
     let why = reason(&verdict);
     match verdict.decision {
         GovernanceDecision::Allow => Ok(()),
@@ -138,7 +138,7 @@ pub(crate) async fn decide(
     task: &TaskContext,
     request: &GovernanceRequest,
 ) -> Result<Value, TaskFailure> {
-    let verdict = shared.gate.decide(request, now_ms());
+    let verdict = shared.decide(request, (task.id().0, request.digest()));
     let why = reason(&verdict);
     let (grant, why) = match verdict.decision {
         GovernanceDecision::Allow => (true, why),

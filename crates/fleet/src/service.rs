@@ -3,15 +3,19 @@
 mod rules;
 mod start;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use offshoot_coder::CoderOptions;
 use offshoot_engine::Project;
 use offshoot_engine::id::Id;
-use offshoot_governance::{GovernanceGate, SensitivityClassifier};
+use offshoot_governance::{
+    GovernanceDecision, GovernanceDigest, GovernanceGate, GovernanceRequest, GovernanceVerdict,
+    SensitivityClassifier,
+};
 use offshoot_kernel::{AgentKernel, AskedQuestion, LifeState};
 use offshoot_protocol::ExecState;
 use offshoot_registry::RegistryStanding;
@@ -68,6 +72,8 @@ pub(crate) struct Shared {
     pub(crate) watched: Watched,
     /// Held while a workspace is looked up and forked.
     pub(crate) forks: Arc<Mutex<()>>,
+    /// What was escalated in which task. A task that goes on comes by the same request again; that is decided anew, and told once.
+    pub(crate) escalated: Mutex<BTreeSet<(u64, GovernanceDigest)>>,
 }
 
 impl AgentService {
@@ -147,6 +153,26 @@ impl Shared {
     /// Whether there are rules at all.
     pub(crate) fn is_governed(&self) -> bool {
         !self.definition.governance.rules.is_empty()
+    }
+
+    /// Decides about a request of a task. The observers are told, but for what was escalated before in this process and is still.
+    pub(crate) fn decide(
+        &self,
+        request: &GovernanceRequest,
+        of: (u64, GovernanceDigest),
+    ) -> GovernanceVerdict {
+        let mut escalated = self.escalated.lock().unwrap_or_else(PoisonError::into_inner);
+        if escalated.contains(&of) {
+            let verdict = self.gate.engine().decide(request);
+            if matches!(verdict.decision, GovernanceDecision::Escalate(_)) {
+                return verdict;
+            }
+        }
+        let verdict = self.gate.decide(request, now_ms());
+        if matches!(verdict.decision, GovernanceDecision::Escalate(_)) {
+            escalated.insert(of);
+        }
+        verdict
     }
 
     /// Does what blocks elsewhere.

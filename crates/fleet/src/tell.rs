@@ -60,6 +60,9 @@ impl GovernanceObserver for PeerObserver {
     }
 
     fn observe(&self, event: &GovernanceEvent) -> Result<(), ObserverError> {
+        if !event.kind.must_arrive() {
+            return Ok(());
+        }
         let failed = |why: String| ObserverError::new(&self.agent, why);
         let body = PeerBody::json(&json!({ "governance": event }));
         let body = body.map_err(|error| failed(error.to_string()))?;

@@ -1,7 +1,7 @@
 //! From a file to an agent that runs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use offshoot_governance::{
     CompositeObserver, GovernanceGate, GovernanceObserver, SensitivityClassifier,
@@ -61,6 +61,7 @@ pub(super) async fn start(options: AgentServiceOptions) -> Result<AgentService, 
         classifier: SensitivityClassifier::new(),
         watched: Watched::new(listener),
         forks: Arc::default(),
+        escalated: Mutex::default(),
         definition,
     });
     let kernel = kernel(&shared, journal).await?;
