@@ -62,6 +62,8 @@ mod endless;
 mod execs;
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/fleet.rs"]
+mod fleet;
 #[path = "cli/forked.rs"]
 mod forked;
 #[path = "cli/full_output.rs"]

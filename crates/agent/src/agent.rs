@@ -198,7 +198,7 @@ impl Agent {
         self.feed(TurnInput::Unpin(fact.into())).await
     }
 
-    /// Works until nothing more can be done without the user. What was sent by a handle meanwhile is taken first.
+    /// Works until nothing more can be done without the user, and until what was stopped has ended. What was sent by a handle meanwhile is taken first.
     pub async fn run(&mut self) -> Result<Rested, AgentError> {
         while let Ok(input) = self.inputs.try_recv() {
             self.feed_from_handle(input).await?;
@@ -264,7 +264,9 @@ impl Agent {
                 None => std::future::pending().await,
             }
         };
-        let Flights { answer, calls, .. } = &mut self.flights;
+        let Flights { answer, calls, stops, stopping } = &mut self.flights;
+        // What is said now begins when what was stopped has ended.
+        let may_begin = stopping.is_empty();
         let answer = async {
             match answer {
                 Some(events) => events.next().await,
@@ -273,9 +275,13 @@ impl Agent {
         };
         tokio::select! {
             biased;
-            Some(input) = self.inputs.recv() => input,
+            Some(input) = self.inputs.recv(), if may_begin => input,
             () = timer => TurnInput::Tick,
-            Some(input) = calls.next(), if !calls.is_empty() => input.unwrap_or(TurnInput::Tick),
+            Some((key, input)) = calls.next(), if !calls.is_empty() => {
+                stops.remove(&key);
+                stopping.remove(&key);
+                input.unwrap_or(TurnInput::Tick)
+            }
             event = answer => match event {
                 Some(Ok(event)) => {
                     self.parts.listener.tell(AgentProgress::Answer(event.clone()));

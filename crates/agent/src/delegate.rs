@@ -4,7 +4,8 @@ mod forks;
 mod grant;
 mod run;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -12,6 +13,7 @@ use offshoot_provider::{Provider, ToolSpec};
 use offshoot_scrub::Redactor;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::watch;
 
 pub use self::forks::{ConversationLogs, ForkedWorkspace, MemoryLogs, MergedWork, WorkspaceForks};
 pub use self::grant::{Grant, GrantWish, Narrowed};
@@ -53,7 +55,11 @@ pub struct Delegation {
     forks: Arc<dyn WorkspaceForks>,
     grant: Grant,
     parts: DelegationParts,
+    running: Arc<Running>,
 }
+
+/// How the sub-agents that run are asked to stop.
+type Running = Mutex<BTreeMap<AgentCallKey, watch::Sender<bool>>>;
 
 /// What a model writes to give work away.
 #[derive(Debug, Deserialize)]
@@ -72,7 +78,7 @@ impl Delegation {
         parts: DelegationParts,
     ) -> Self {
         let tools: Arc<dyn Tools> = Arc::new(Narrowed::new(tools, grant.clone()));
-        Self { tools, forks, grant, parts }
+        Self { tools, forks, grant, parts, running: Arc::default() }
     }
 
     fn is_own(&self, call: &PlannedCall) -> bool {
@@ -82,7 +88,15 @@ impl Delegation {
     /// Starts the sub-agent of a call, or goes on with it.
     fn run(&self, call: PlannedCall) -> BoxFuture<'static, CallReply> {
         let (forks, parts, grant) = (self.forks.clone(), self.parts.clone(), self.grant.clone());
-        run::run(call, forks, grant, parts).boxed()
+        let (running, key) = (Arc::clone(&self.running), call.key.clone());
+        let (stop, stopped) = watch::channel(false);
+        locked(&running).insert(key.clone(), stop);
+        let run = async move {
+            let reply = run::run(call, forks, (grant, parts), stopped).await;
+            locked(&running).remove(&key);
+            reply
+        };
+        run.boxed()
     }
 }
 
@@ -142,12 +156,21 @@ impl Tools for Delegation {
     }
 
     fn stop(&self, keys: &[AgentCallKey]) {
+        let running = locked(&self.running);
+        keys.iter().filter_map(|key| running.get(key)).for_each(|stop| {
+            stop.send_replace(true);
+        });
+        drop(running);
         self.tools.stop(keys);
     }
 
     fn finish(&self) -> BoxFuture<'static, Vec<String>> {
         self.tools.finish()
     }
+}
+
+fn locked(running: &Running) -> MutexGuard<'_, BTreeMap<AgentCallKey, watch::Sender<bool>>> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The conversation of the sub-agent that a call starts.

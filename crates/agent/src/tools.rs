@@ -28,7 +28,7 @@ pub trait Tools: Send + Sync {
     /// Waits for a call that runs, as [`Tools::outcome_of`] said.
     fn attach(&self, call: PlannedCall) -> BoxFuture<'static, CallReply>;
 
-    /// Asks calls to stop. Nobody waits for them any more.
+    /// Asks calls to stop. Their futures are waited for, with some patience, before anything else begins; what they come to is not wanted any more.
     fn stop(&self, keys: &[AgentCallKey]);
 
     /// Ends what calls left running, and says what that was, each in a line.

@@ -2,6 +2,7 @@
 
 mod acp;
 mod agent;
+mod agents;
 mod approvals;
 mod audit;
 mod binding;
@@ -37,6 +38,7 @@ mod providers;
 mod ps;
 mod pull;
 mod recover;
+mod registry;
 mod resolve;
 mod revert;
 mod review;
@@ -156,6 +158,12 @@ pub(crate) enum Command {
     /// Have Offshoot's own coding agent do a task
     #[command(subcommand)]
     Agent(agent::AgentCommand),
+    /// Find, call and look after agents that are served
+    #[command(subcommand)]
+    Agents(agents::AgentsCommand),
+    /// Serve a registry, by which agents find each other
+    #[command(subcommand)]
+    Registry(registry::RegistryCommand),
     /// List, show and fork sessions of agents
     #[command(subcommand, alias = "session")]
     Sessions(sessions::SessionsCommand),
@@ -218,6 +226,8 @@ impl Command {
                 | Self::Models(_)
                 | Self::Providers(_)
                 | Self::Hook(_)
+                | Self::Agents(_)
+                | Self::Registry(_)
         )
     }
 
@@ -315,6 +325,8 @@ pub(crate) fn run(
         Command::Export(args) => export::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
         Command::Agent(command) => agent::run(&command, context),
+        Command::Agents(command) => agents::run(&command, context),
+        Command::Registry(command) => registry::run(&command, context),
         Command::Sessions(command) => sessions::run(&command, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Integrate(args) => integrate::run(&args, context),

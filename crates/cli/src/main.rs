@@ -5,6 +5,7 @@ mod commands;
 mod complete;
 mod context;
 mod error;
+mod fleet;
 mod global;
 mod inside;
 mod interrupt;

@@ -323,6 +323,14 @@ pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
     }
 }
 
+/// Prints something that happened on one line. If nobody reads it any more, nothing is done about it.
+pub(crate) fn print_line<T: Serialize>(happened: &T) {
+    if let Ok(text) = serde_json::to_string(happened) {
+        let mut out = io::stdout().lock();
+        drop(writeln!(out, "{text}").and_then(|()| out.flush()));
+    }
+}
+
 /// Prints a document on one line, or indented where a person looks at it.
 pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
     let pretty = io::stdout().is_terminal();

@@ -40,6 +40,11 @@ pub(crate) struct ProviderArgs {
 }
 
 impl ProviderArgs {
+    /// What a file says in place of options.
+    pub(crate) fn of(provider: Option<String>, model: Option<String>) -> Self {
+        Self { provider, model, base_url: None, failover: None, attempts: None, record: None }
+    }
+
     /// What is used by these options and the settings, where every name is known. No key was read yet: `build` of the plan does that with [`lookup`], and
     /// gives the provider.
     pub(crate) fn plan(&self, context: &Context) -> Result<ProviderPlan> {

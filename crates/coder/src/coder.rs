@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use offshoot_agent::{
     Agent, AgentCallKey, AgentError, AgentHandle, AgentParts, Clock, ConversationId, Delegation,
-    DelegationParts, Grant, PendingQuestion, PromptLayer, Rested, State, SystemClock, Tools,
-    TurnLimits, UserDecision, WithSkills, fork,
+    DelegationParts, Grant, HistoryEntry, PendingQuestion, PromptLayer, Rested, State, SystemClock,
+    Tools, TurnLimits, UserDecision, WithSkills, fork,
 };
 use offshoot_engine::file::PathContext;
 use offshoot_engine::id::Id;
@@ -19,6 +19,9 @@ use crate::log::SessionLog;
 use crate::options::CoderOptions;
 use crate::prompt;
 use crate::tools::WorkspaceTools;
+
+/// The tool that runs commands.
+const RUN: &str = "run_command";
 
 /// A coding agent in a workspace. Its conversation is a session of the vault: drop it at any time, and [resume](Coder::resume) later.
 pub struct Coder {
@@ -65,9 +68,11 @@ impl Coder {
         away(move || {
             let held = of.resume(&format!("process {} (offshoot agent)", std::process::id()))?;
             let host = Arc::new(host(&own, of.clone(), &options)?);
-            let (layers, skills, notes) = prompt::layers(&own, &directory(&own, &options)?);
-            let capabilities = options.capabilities.clone();
-            let tools = WorkspaceTools::new(Arc::clone(&options.registry), host, capabilities);
+            let (mut layers, skills, notes) = prompt::layers(&own, &directory(&own, &options)?);
+            if !options.role.is_empty() {
+                layers.push(PromptLayer::Task { text: options.role.clone() });
+            }
+            let tools = WorkspaceTools::of(host, &options);
             let forks = Arc::new(SubWorkspaces::new(own, options.clone()));
             let delegation = DelegationParts {
                 provider: Arc::clone(&options.provider),
@@ -112,6 +117,15 @@ impl Coder {
         self.agent.state()
     }
 
+    /// How many commands the agent ran or tried to run.
+    pub fn commands(&self) -> u64 {
+        let settled = self.agent.state().entries().iter().filter_map(|entry| match entry {
+            HistoryEntry::Results(calls) => Some(calls),
+            _ => None,
+        });
+        settled.flatten().filter(|settled| settled.call.name == RUN).count() as u64
+    }
+
     /// Reaches the agent while it works, to steer or cancel it.
     pub fn handle(&self) -> AgentHandle {
         self.agent.handle()
@@ -133,10 +147,11 @@ impl Coder {
     }
 
     /// A question that the vault has the answer to.
-    async fn decided(
+    fn decided(
         &self,
         questions: &[PendingQuestion],
-    ) -> Result<Option<(AgentCallKey, UserDecision)>, CoderError> {
+    ) -> impl Future<Output = Result<Option<(AgentCallKey, UserDecision)>, CoderError>> + Send + use<>
+    {
         let approvals = questions.iter().filter(|question| question.is_approval);
         let keys: Vec<AgentCallKey> = approvals.map(|question| question.key.clone()).collect();
         let (session, forks) = (self.session.clone(), Arc::clone(&self.forks));
@@ -149,17 +164,18 @@ impl Coder {
             }
             Ok(None)
         })
-        .await
     }
 
     /// The approvals of the vault that a question waits for: of a sub-agent, all of its own.
-    pub async fn approvals(&self, key: &AgentCallKey) -> Result<Vec<Id>, CoderError> {
+    pub fn approvals(
+        &self,
+        key: &AgentCallKey,
+    ) -> impl Future<Output = Result<Vec<Id>, CoderError>> + Send + use<> {
         let (session, forks, key) = (self.session.clone(), Arc::clone(&self.forks), key.clone());
         away(move || {
             let asked = asked_for(&session, &forks, &key)?;
             Ok(asked.into_iter().flat_map(|asked| asked.approvals).collect())
         })
-        .await
     }
 
     /// The user decides about a call, and the agent works until it rests.
@@ -175,18 +191,24 @@ impl Coder {
     }
 
     /// Denies the approval that a call waits for, where the vault has one.
-    async fn deny(&self, key: &AgentCallKey, why: Option<String>) -> Result<(), CoderError> {
-        let ids = self.approvals(key).await?;
-        let session = self.session.clone();
-        away(move || {
-            let project = session.project();
-            let pending = project.pending()?;
-            for approval in pending.iter().filter(|approval| ids.contains(&approval.id)) {
-                project.deny(approval, why.as_deref())?;
-            }
-            Ok(())
-        })
-        .await
+    fn deny(
+        &self,
+        key: &AgentCallKey,
+        why: Option<String>,
+    ) -> impl Future<Output = Result<(), CoderError>> + Send + use<> {
+        let (asked, session) = (self.approvals(key), self.session.clone());
+        async move {
+            let ids = asked.await?;
+            away(move || {
+                let project = session.project();
+                let pending = project.pending()?;
+                for approval in pending.iter().filter(|approval| ids.contains(&approval.id)) {
+                    project.deny(approval, why.as_deref())?;
+                }
+                Ok(())
+            })
+            .await
+        }
     }
 
     /// The user lets a paused turn go on, with other limits if there are any.

@@ -10,7 +10,7 @@ use offshoot_agent::{
 };
 use offshoot_engine::Workspace;
 use offshoot_engine::session::Session;
-use offshoot_tool::{ToolHost, ToolRegistry};
+use offshoot_tool::ToolHost;
 
 use crate::log::SessionLog;
 use crate::options::CoderOptions;
@@ -23,14 +23,13 @@ const SESSION: &str = "task";
 #[derive(Clone)]
 pub struct SubWorkspaces {
     workspace: Workspace,
-    registry: Arc<ToolRegistry>,
     options: CoderOptions,
 }
 
 impl SubWorkspaces {
     /// Forks of this workspace.
     pub fn new(workspace: Workspace, options: CoderOptions) -> Self {
-        Self { workspace, registry: Arc::clone(&options.registry), options }
+        Self { workspace, options }
     }
 
     /// The name of the workspace for a call: the step and place of all calls on the way to it.
@@ -76,9 +75,7 @@ impl SubWorkspaces {
         };
         let session = self.session(&workspace)?;
         let host = host(&workspace, session, &self.options).map_err(text)?;
-        let registry = Arc::clone(&self.registry);
-        let tools =
-            WorkspaceTools::new(registry, Arc::new(host), self.options.capabilities.clone());
+        let tools = WorkspaceTools::of(Arc::new(host), &self.options);
         let forks = Self::new(workspace, self.options.clone());
         Ok(ForkedWorkspace { tools: Arc::new(tools), forks: Arc::new(forks) })
     }
@@ -145,7 +142,10 @@ pub(crate) fn host(
     session: Session,
     options: &CoderOptions,
 ) -> offshoot_engine::Result<ToolHost> {
-    let host = ToolHost::new(workspace.clone()).session(session).hosts(options.hosts.clone());
+    let mut host = ToolHost::new(workspace.clone()).session(session).hosts(options.hosts.clone());
+    if let Some(policy) = &options.policy {
+        host = host.policy(Arc::clone(policy));
+    }
     match &options.directory {
         Some(directory) => host.directory(directory),
         None => Ok(host),

@@ -25,6 +25,7 @@ mod forks;
 mod log;
 mod options;
 mod prompt;
+mod readable;
 mod tools;
 
 pub use coder::Coder;
@@ -34,8 +35,9 @@ pub use log::{SessionLog, event_records};
 pub use offshoot_agent::{
     AgentCallKey, AgentEvent, AgentHandle, AgentProgress, EventRecord, HistoryEntry, LogError,
     PauseReason, PendingQuestion, ProgressListener, ReplayError, Rested, TurnEnd, TurnLimits,
-    TurnSettings, UserDecision, replay, to_markdown,
+    TurnSettings, UserDecision, replay,
 };
 pub use offshoot_scrub::Redactor;
 pub use options::CoderOptions;
+pub use readable::{readable, to_markdown};
 pub use tools::WorkspaceTools;

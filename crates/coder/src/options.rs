@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::{AgentProgress, ProgressListener, TurnSettings};
+use offshoot_agent::{AgentProgress, ProgressListener, TurnLimits, TurnSettings};
 use offshoot_provider::Provider;
 use offshoot_scrub::Redactor;
-use offshoot_tool::{Capabilities, ToolRegistry};
+use offshoot_tool::{CallPolicy, Capabilities, ToolRegistry};
 
 /// What an agent is started with.
 #[derive(Clone)]
@@ -21,6 +21,9 @@ pub struct CoderOptions {
     pub(crate) name: Option<String>,
     pub(crate) depth: u32,
     pub(crate) redactor: Redactor,
+    pub(crate) policy: Option<Arc<dyn CallPolicy>>,
+    pub(crate) role: String,
+    pub(crate) has_person: bool,
 }
 
 impl CoderOptions {
@@ -42,6 +45,9 @@ impl CoderOptions {
             name: None,
             depth: 1,
             redactor: Redactor::default(),
+            policy: None,
+            role: String::new(),
+            has_person: true,
         }
     }
 
@@ -91,6 +97,34 @@ impl CoderOptions {
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
+        self
+    }
+
+    /// What judges calls, besides the policy that commands are judged by. Sub-agents have the same.
+    #[must_use]
+    pub fn policy(mut self, policy: Arc<dyn CallPolicy>) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// What the agent is told about its part, behind what every agent is told.
+    #[must_use]
+    pub fn role(mut self, role: impl Into<String>) -> Self {
+        self.role = role.into();
+        self
+    }
+
+    /// No person decides about calls: who allows one does not approve what the user's policy stops.
+    #[must_use]
+    pub fn unattended(mut self) -> Self {
+        self.has_person = false;
+        self
+    }
+
+    /// No limits above these.
+    #[must_use]
+    pub fn within(mut self, limits: TurnLimits) -> Self {
+        self.settings.limits = self.settings.limits.meet(limits);
         self
     }
 

@@ -11,11 +11,14 @@ use offshoot_agent::{
     PlannedCall, Tools,
 };
 use offshoot_engine::approval::Approving;
+use offshoot_engine::id::Id;
 use offshoot_engine::session::{CallState, RecordedCall};
 use offshoot_provider::{CallBlock, ToolSpec};
 use offshoot_tool::{CallContext, CallOutcome, Capabilities, Effects, ToolHost, ToolRegistry};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+
+use crate::options::CoderOptions;
 
 /// Tools whose calls the vault records: what became of them is known after a crash.
 const RECORDED: [&str; 3] = ["run_command", "write_file", "edit_file"];
@@ -30,6 +33,8 @@ struct Inner {
     registry: Arc<ToolRegistry>,
     host: Arc<ToolHost>,
     capabilities: Capabilities,
+    /// Whether who allows a call is a person, who may approve.
+    has_person: bool,
     running: Mutex<BTreeMap<AgentCallKey, CancellationToken>>,
 }
 
@@ -40,7 +45,24 @@ impl WorkspaceTools {
         host: Arc<ToolHost>,
         capabilities: Capabilities,
     ) -> Self {
-        Self(Arc::new(Inner { registry, host, capabilities, running: Mutex::default() }))
+        Self::with(registry, host, capabilities, true)
+    }
+
+    /// Those that an agent is started with.
+    pub(crate) fn of(host: Arc<ToolHost>, options: &CoderOptions) -> Self {
+        let (registry, capabilities) =
+            (Arc::clone(&options.registry), options.capabilities.clone());
+        Self::with(registry, host, capabilities, options.has_person)
+    }
+
+    fn with(
+        registry: Arc<ToolRegistry>,
+        host: Arc<ToolHost>,
+        capabilities: Capabilities,
+        has_person: bool,
+    ) -> Self {
+        let running = Mutex::default();
+        Self(Arc::new(Inner { registry, host, capabilities, has_person, running }))
     }
 }
 
@@ -62,18 +84,33 @@ impl Inner {
         value["read_only"] == Value::Bool(true) && !reaches
     }
 
-    /// Makes a call. A person who allowed it has decided about its approval, too.
+    /// Makes a call that can be stopped.
     async fn make(&self, call: &PlannedCall) -> CallReply {
-        let mut may_approve = call.approved;
+        let stop = self.begin(&call.key);
+        let reply = self.make_until(call, &stop).await;
+        self.running().remove(&call.key);
+        reply
+    }
+
+    /// What stops a call from now on.
+    fn begin(&self, key: &AgentCallKey) -> CancellationToken {
+        let stop = CancellationToken::new();
+        self.running().insert(key.clone(), stop.clone());
+        stop
+    }
+
+    /// Makes a call until it is stopped. A person who allowed it has decided about its approval, too.
+    async fn make_until(&self, call: &PlannedCall, stop: &CancellationToken) -> CallReply {
+        let mut may_approve = call.approved && self.has_person;
         loop {
-            let token = CancellationToken::new();
-            self.running().insert(call.key.clone(), token.clone());
+            if stop.is_cancelled() {
+                return CallReply::Done(CallReport::failure("cancelled"));
+            }
             let context = CallContext::new(Arc::clone(&self.host), call.key.as_str())
                 .capabilities(self.capabilities.clone())
                 .approved(call.approved)
-                .cancel(token);
+                .cancel(stop.clone());
             let outcome = self.registry.call(&call.call.name, &call.call.arguments, context).await;
-            self.running().remove(&call.key);
             let needed = match outcome {
                 CallOutcome::Done(result) => {
                     let report = CallReport::text(result.text);
@@ -91,13 +128,30 @@ impl Inner {
                 return CallReply::NeedsApproval { why: needed.text };
             };
             if let Err(error) = self.approve(approval).await {
-                let why = format!("It was approved, and that did not work: {error}");
-                return CallReply::Done(CallReport::failure(why));
+                return self.not_approved(approval, &needed.text, &error).await;
             }
         }
     }
 
-    async fn approve(&self, id: offshoot_engine::id::Id) -> Result<(), String> {
+    /// What comes of an approval that did not work: as long as it waits in the vault, the person is asked again.
+    async fn not_approved(&self, id: Id, asked: &str, error: &str) -> CallReply {
+        let project = self.host.workspace().project().clone();
+        let pending = move || project.pending().map(|all| all.iter().any(|it| it.id == id));
+        match tokio::task::spawn_blocking(pending).await {
+            Ok(Ok(true)) => CallReply::NeedsApproval {
+                why: format!(
+                    "{}\nIt was approved, and that did not work: {error}. It still waits.",
+                    asked.trim_end()
+                ),
+            },
+            _ => {
+                let why = format!("It was approved, and that did not work: {error}");
+                CallReply::Done(CallReport::failure(why))
+            }
+        }
+    }
+
+    async fn approve(&self, id: Id) -> Result<(), String> {
         let project = self.host.workspace().project().clone();
         let approve = move || -> Result<(), offshoot_engine::Error> {
             let pending = project.pending()?;
@@ -177,13 +231,19 @@ impl Tools for WorkspaceTools {
     fn attach(&self, call: PlannedCall) -> BoxFuture<'static, CallReply> {
         let inner = Arc::clone(&self.0);
         let attached = async move {
+            let stop = inner.begin(&call.key);
             while let Ok(Some(found)) = inner.recorded(&call).await {
-                if found.state != CallState::Running {
+                if found.state != CallState::Running || stop.is_cancelled() {
                     break;
                 }
-                tokio::time::sleep(LOOK).await;
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = tokio::time::sleep(LOOK) => {}
+                }
             }
-            inner.make(&call).await
+            let reply = inner.make_until(&call, &stop).await;
+            inner.running().remove(&call.key);
+            reply
         };
         attached.boxed()
     }

@@ -13,6 +13,7 @@ pub use offshoot_workspace::{AUDIT_KINDS, AuditEntry, AuditFilter, AuditService}
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
+use crate::project::Project;
 use crate::settings::SettingEdit;
 
 /// What a verifier knows beside the log itself.
@@ -207,6 +208,32 @@ impl Offshoot {
             tx.detail("key", key);
             tx.detail("value", value);
             tx.detail("file", path.to_string_lossy());
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+impl Project {
+    /// Records what governance decided about something that an agent wants to do. It is durable when this returns.
+    ///
+    /// ```
+    /// # fn example(project: &offshoot_engine::Project) -> offshoot_engine::Result<()> {
+    /// let details = serde_json::json!({ "rule": "mail-is-read-first" });
+    /// project.record_governance("helper", "denied send_message mailto:a@example.org", &details)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn record_governance(
+        &self,
+        agent: &str,
+        summary: &str,
+        details: &serde_json::Value,
+    ) -> Result<()> {
+        self.vault().record_event("governance", self.engine().actor(), |tx| {
+            tx.summary(summary.to_owned());
+            tx.detail("agent", agent);
+            tx.detail("governance", details);
             Ok(())
         })?;
         Ok(())

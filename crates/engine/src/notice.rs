@@ -52,6 +52,8 @@ pub enum Topic {
     Folder,
     /// The settings of the project are left out.
     Settings,
+    /// A program that is called like an agent got no preset, since it may be a file of the project.
+    NoPreset,
 }
 
 /// Something that people should know beside the outcome of what they asked for.

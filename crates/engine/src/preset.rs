@@ -14,6 +14,7 @@ pub use offshoot_workspace::{
 use offshoot_workspace::{CommandLine, Viewer, check_preset, host_of};
 
 use crate::error::{Error, Result};
+use crate::notice::Topic;
 use crate::offshoot::Offshoot;
 use crate::sandbox::Rules;
 use crate::settings::{self, AgentSettings};
@@ -320,8 +321,18 @@ impl Offshoot {
             }
             (Some(name), _) => Some(name.to_owned()),
             (None, CommandLine::Argv(words)) if !is_agent => {
-                let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-                recognise(&self.presets(), &words)
+                let bytes: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+                let found = recognise(&self.presets(), &bytes);
+                found.filter(|name| {
+                    let is_own = self.runs_of_project(words);
+                    if is_own {
+                        let told = format!(
+                            "no preset: this program may be a file of the project. If you trust it, add --preset {name}"
+                        );
+                        self.tell(Topic::NoPreset, told.as_str());
+                    }
+                    !is_own
+                })
             }
             _ => None,
         };
@@ -330,6 +341,38 @@ impl Offshoot {
         let preset = self.viewer().moved(presets.get(&name).map_err(Error::usage)?).0;
         self.check_agent_lists(&presets)?;
         Ok(Some(preset))
+    }
+
+    /// Whether a program may be a file of the project, or of a workspace of it: anybody can call one there like an agent. What `PATH` finds
+    /// in the project counts whether it is there or not, since it may be in the workspace.
+    fn runs_of_project(&self, words: &[OsString]) -> bool {
+        let Some(program) = words.first().map(Path::new) else { return false };
+        let Ok(here) = self.directory() else { return true };
+        let project = here.ancestors().find(|folder| folder.join(".git").exists());
+        let project = project.unwrap_or(&here);
+        let is_bound = |path: &Path| !matches!(self.bound_to(path), Ok(None));
+        let is_inside = |path: &Path| {
+            let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            let is_there = |path: &Path| path.starts_with(project) || is_bound(path);
+            !path.is_absolute() || is_there(path) || is_there(&real)
+        };
+        if program.components().count() > 1 {
+            return is_inside(program);
+        }
+        let viewer = self.viewer();
+        let path = viewer.variables.iter().rev().find(|(name, _)| name == "PATH");
+        let Some((_, path)) = path else { return false };
+        for directory in std::env::split_paths(path) {
+            // An empty one is the current directory.
+            if directory.as_os_str().is_empty() || is_inside(&directory) {
+                return true;
+            }
+            let file = directory.join(program);
+            if file.is_file() {
+                return is_inside(&file);
+            }
+        }
+        false
     }
 
     /// Whether the settings name presets that there are: a name that is misspelled would give an agent what it is not to have.

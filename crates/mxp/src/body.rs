@@ -101,6 +101,9 @@ pub struct CallBody {
     /// Tools that are to be called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRequest>,
+    /// What the caller calls it: a second call with the key is the same call, and gets the same answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 /// What somebody said.

@@ -31,6 +31,8 @@ pub use parse::{MAX_TEXT, parse_argv, parse_text};
 pub use policy::Policy;
 #[cfg(feature = "rego")]
 pub use rego::input::input_document;
+#[cfg(feature = "rego")]
+pub use rego::questions::{RegoModule, RegoQuestions};
 pub use verdict::Verdict;
 pub use verdict::part::PartVerdict;
 pub use verdict::remedy::{FILE_HEADER, Remedy};

@@ -19,6 +19,8 @@ mod names;
 mod nesting;
 #[cfg(feature = "rego")]
 mod own_stack;
+#[cfg(feature = "rego")]
+pub(crate) mod questions;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
-    approval, audit, binding, cache, commit, diff, exec, file, git, help, history, integration,
-    mcp, merge, model, own_agent, policy, preset, recover, review, sandbox, session, status, tools,
+    approval, audit, binding, cache, commit, diff, exec, file, fleet, git, help, history,
+    integration, mcp, merge, model, own_agent, policy, preset, recover, review, sandbox, session, status, tools,
     vault, workspace,
 };
 
@@ -21,6 +21,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         diff::SCHEMAS,
         exec::SCHEMAS,
         file::SCHEMAS,
+        fleet::SCHEMAS,
         git::SCHEMAS,
         help::SCHEMAS,
         history::SCHEMAS,

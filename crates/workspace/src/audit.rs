@@ -270,6 +270,7 @@ pub const AUDIT_KINDS: &[&str] = &[
     "expire",
     "kill",
     "permission",
+    "governance",
     "recover keep",
     "recover drop",
     "policy_changed",

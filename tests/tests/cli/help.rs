@@ -16,6 +16,7 @@ const HIDDEN: &[&[&str]] = &[&["snapshot"]];
 /// Commands whose output is for shells or differs from machine to machine: other tests look at it.
 const NOT_IN_SNAPSHOTS: &[&str] = &[
     "acp",
+    "agents tail",
     "completions",
     "doctor",
     "man",
@@ -26,6 +27,7 @@ const NOT_IN_SNAPSHOTS: &[&str] = &[
     "mcp trust",
     "presets check",
     "providers check",
+    "registry serve",
     "sandbox show",
 ];
 

@@ -6,6 +6,8 @@ mod asked;
 mod endings;
 #[path = "own_agent/resumed.rs"]
 mod resumed;
+#[path = "own_agent/shown.rs"]
+mod shown;
 
 use insta::assert_snapshot;
 use offshoot_needs::needs;

@@ -166,6 +166,24 @@ pub(crate) const RULES: &[Rule] = &[
         tests_may_use: &["offshoot-needs"],
         ..NOTHING
     },
+    // Agents that serve others: the parts above joined with a workspace.
+    Rule {
+        name: "offshoot-fleet",
+        uses: &[
+            "offshoot-coder",
+            "offshoot-engine",
+            "offshoot-governance",
+            "offshoot-kernel",
+            "offshoot-mxp",
+            "offshoot-protocol",
+            "offshoot-provider",
+            "offshoot-registry",
+            "offshoot-tool",
+            "offshoot-transport",
+        ],
+        tests_may_use: &["offshoot-needs"],
+        ..NOTHING
+    },
     // Whatever people or programs reach Offshoot by stands on these two alone. The program starts the other surfaces, and makes
     // providers of what its user asks for.
     Rule { name: "offshoot-acp", uses: SURFACE, ..NOTHING },
@@ -184,6 +202,7 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-acp",
             "offshoot-coder",
             "offshoot-engine",
+            "offshoot-fleet",
             "offshoot-mcp",
             "offshoot-protocol",
             "offshoot-provider",

@@ -1,27 +1,36 @@
 //! What an agent has in flight: an answer, and calls.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{AbortHandle, Abortable, BoxFuture};
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use offshoot_provider::EventStream;
+use tokio::sync::watch;
+use tokio::time::sleep;
 
 use super::AgentParts;
 use crate::call::{AgentCallKey, CallFate, CallReply};
 use crate::turn::{TurnInput, TurnOutput};
 
-/// A call that becomes an input.
-type CallFuture = Abortable<BoxFuture<'static, TurnInput>>;
+/// So long a call that was asked to stop is waited for. Tools give their own work less.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A call that ends, and what comes of it; nothing where nobody wants that any more.
+type CallFuture = BoxFuture<'static, (AgentCallKey, Option<TurnInput>)>;
 
 /// What an agent has in flight.
 #[derive(Default)]
 pub(super) struct Flights {
     pub(super) answer: Option<EventStream>,
     pub(super) calls: FuturesUnordered<CallFuture>,
-    stops: BTreeMap<AgentCallKey, AbortHandle>,
+    /// How each call is asked to stop.
+    pub(super) stops: BTreeMap<AgentCallKey, watch::Sender<bool>>,
+    /// Calls that were asked to stop and did not end yet.
+    pub(super) stopping: BTreeSet<AgentCallKey>,
 }
 
 impl Flights {
@@ -58,15 +67,16 @@ impl Flights {
                     // A tool that cannot say it does not know it.
                     TurnInput::Found(found, fate.unwrap_or(CallFate::Unknown))
                 });
-                self.push(key, future.boxed());
+                self.push(key, future, Duration::ZERO);
             }
             TurnOutput::StopCalls(keys) => {
-                for key in &keys {
-                    if let Some(stop) = self.stops.remove(key) {
-                        stop.abort();
+                parts.tools.stop(&keys);
+                for key in keys {
+                    if let Some(stop) = self.stops.get(&key) {
+                        stop.send_replace(true);
+                        self.stopping.insert(key);
                     }
                 }
-                parts.tools.stop(&keys);
             }
             TurnOutput::Append(_)
             | TurnOutput::AskUser(_)
@@ -89,13 +99,36 @@ impl Flights {
             });
             TurnInput::Replied(replied, reply)
         });
-        self.push(key, future.boxed());
+        self.push(key, future, PATIENCE);
     }
 
-    fn push(&mut self, key: AgentCallKey, future: BoxFuture<'static, TurnInput>) {
-        let (stop, registration) = AbortHandle::new_pair();
-        self.stops.insert(key, stop);
-        self.calls.push(Abortable::new(future, registration));
+    /// Follows a call; once it was asked to stop, it is waited for with some patience.
+    fn push(
+        &mut self,
+        key: AgentCallKey,
+        call: impl Future<Output = TurnInput> + Send + 'static,
+        patience: Duration,
+    ) {
+        let (stop, mut stopped) = watch::channel(false);
+        self.stops.insert(key.clone(), stop);
+        let end = async move {
+            if *stopped.borrow() {
+                return (key, None);
+            }
+            let over = async {
+                if stopped.wait_for(|stopped| *stopped).await.is_err() {
+                    // Nobody can ask any more.
+                    std::future::pending::<()>().await;
+                }
+                sleep(patience).await;
+            };
+            tokio::select! {
+                biased;
+                input = call => (key, Some(input)),
+                () = over => (key, None),
+            }
+        };
+        self.calls.push(end.boxed());
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use super::{DelegatedTask, Delegation, DelegationParts, Grant, WorkspaceForks, conversation};
 use crate::agent::{Agent, AgentError, AgentParts, Rested};
 use crate::call::{
@@ -19,14 +21,14 @@ impl Drop for SubAgent {
     }
 }
 
-/// Starts the sub-agent of a call, or goes on with it.
+/// Starts the sub-agent of a call, or goes on with it, until it is done or `stopped`.
 pub(super) async fn run(
     call: PlannedCall,
     forks: Arc<dyn WorkspaceForks>,
-    grant: Grant,
-    parts: DelegationParts,
+    rights: (Grant, DelegationParts),
+    stopped: watch::Receiver<bool>,
 ) -> CallReply {
-    match try_run(call, &forks, &grant, parts).await {
+    match try_run(call, &forks, rights, stopped).await {
         Ok(reply) => reply,
         Err(why) => CallReply::Done(CallReport::failure(format!("The sub-agent failed: {why}"))),
     }
@@ -35,8 +37,8 @@ pub(super) async fn run(
 async fn try_run(
     call: PlannedCall,
     forks: &Arc<dyn WorkspaceForks>,
-    grant: &Grant,
-    parts: DelegationParts,
+    (grant, parts): (Grant, DelegationParts),
+    mut stopped: watch::Receiver<bool>,
 ) -> Result<CallReply, String> {
     let DelegatedTask { task, wish } =
         serde_json::from_str(&call.call.arguments).map_err(|error| error.to_string())?;
@@ -62,10 +64,27 @@ async fn try_run(
         false => Agent::begin(agent_parts, conversation(&call.key), settings, layers).await,
     };
     let mut agent = SubAgent(agent.map_err(|error| error.to_string())?);
-    let rested = work(&mut agent.0, &task, call.approved).await;
+    if *stopped.borrow() {
+        return Ok(given_up(agent.0.state()));
+    }
+    let handle = agent.0.handle();
+    let rested = {
+        let mut work = Box::pin(work(&mut agent.0, &task, call.approved));
+        tokio::select! {
+            biased;
+            rested = &mut work => rested,
+            () = stop(&mut stopped) => {
+                handle.cancel();
+                work.await
+            }
+        }
+    };
     let rested = rested.map_err(|error| error.to_string())?;
     // Whatever it left running writes to the fork, which may be merged now.
     agent.0.finish().await.map_err(|error| error.to_string())?;
+    if *stopped.borrow() {
+        return Ok(given_up(agent.0.state()));
+    }
     report(agent.0.state(), rested, forks, &call.key).await
 }
 
@@ -129,6 +148,20 @@ async fn report(
     };
     let report = CallReport { spent, failed, ..CallReport::text(text) };
     Ok(CallReply::Done(report))
+}
+
+/// Waits until somebody stops it.
+async fn stop(stopped: &mut watch::Receiver<bool>) {
+    if stopped.wait_for(|stopped| *stopped).await.is_err() {
+        // Nobody can any more.
+        std::future::pending().await
+    }
+}
+
+/// What is said of a sub-agent that was stopped: what it did stays in its fork.
+fn given_up(state: &State) -> CallReply {
+    let report = CallReport::failure("The sub-agent was stopped, and its work was not merged.");
+    CallReply::Done(CallReport { spent: Some(*state.spent()), ..report })
 }
 
 fn asked(questions: &[PendingQuestion]) -> String {

@@ -233,6 +233,7 @@ impl State {
     fn answer(&mut self, message: &Message, stop: &StopReason, redacted: &[usize]) {
         let step = self.steps;
         let conversation = self.conversation.clone().unwrap_or_else(|| ConversationId::new(""));
+        self.repeats.begin_answer();
         self.calls = message
             .calls()
             .enumerate()

@@ -14,12 +14,19 @@ pub(crate) struct Repeats {
     counts: BTreeMap<u64, u32>,
     /// Calls that were made, whatever their result.
     made: BTreeSet<u64>,
+    /// What the calls of this answer came to: the model cannot know before it answers again.
+    in_answer: BTreeSet<u64>,
     /// The tool and the count of the call that was made most often.
     worst: Option<(String, u32)>,
 }
 
 impl Repeats {
-    /// Counts a call.
+    /// The model answered again.
+    pub(crate) fn begin_answer(&mut self) {
+        self.in_answer.clear();
+    }
+
+    /// Counts a call, once in an answer.
     pub(crate) fn add(&mut self, call: &CallBlock, effect: CallEffect, report: &CallReport) {
         let arguments = canonical(&call.arguments);
         let made = digest(&(&call.name, &arguments));
@@ -27,10 +34,14 @@ impl Repeats {
         // Something was written that was not before: what is read now may be different.
         if is_new && effect == CallEffect::Writes && !report.failed {
             self.counts.clear();
+            self.in_answer.clear();
             self.worst = None;
         }
-        let count =
-            self.counts.entry(digest(&(made, report.to_text(), report.failed))).or_default();
+        let came_to = digest(&(made, report.to_text(), report.failed));
+        if !self.in_answer.insert(came_to) {
+            return;
+        }
+        let count = self.counts.entry(came_to).or_default();
         *count += 1;
         if self.worst.as_ref().is_none_or(|(_, worst)| *count > *worst) {
             self.worst = Some((call.name.clone(), *count));
@@ -82,17 +93,43 @@ mod tests {
     fn the_same_counts_in_any_order_and_a_new_write_starts_anew() {
         let mut repeats = Repeats::default();
         let ok = CallReport::text("same");
-        repeats.add(&call("read", r#"{"a":1,"b":2}"#), CallEffect::Reads, &ok);
-        repeats.add(&call("list", "{}"), CallEffect::Reads, &ok);
-        repeats.add(&call("read", r#"{ "b": 2, "a": 1 }"#), CallEffect::Reads, &ok);
+        let add = |repeats: &mut Repeats, call: &CallBlock, effect, report: &CallReport| {
+            repeats.begin_answer();
+            repeats.add(call, effect, report);
+        };
+        add(&mut repeats, &call("read", r#"{"a":1,"b":2}"#), CallEffect::Reads, &ok);
+        add(&mut repeats, &call("list", "{}"), CallEffect::Reads, &ok);
+        add(&mut repeats, &call("read", r#"{ "b": 2, "a": 1 }"#), CallEffect::Reads, &ok);
         assert_eq!(repeats.worst(), Some(("read", 2)));
-        repeats.add(&call("read", r#"{"a":1,"b":2}"#), CallEffect::Reads, &CallReport::text("x"));
+        add(
+            &mut repeats,
+            &call("read", r#"{"a":1,"b":2}"#),
+            CallEffect::Reads,
+            &CallReport::text("x"),
+        );
         assert_eq!(repeats.worst(), Some(("read", 2)), "another result");
-        repeats.add(&call("write", "{}"), CallEffect::Writes, &ok);
+        add(&mut repeats, &call("write", "{}"), CallEffect::Writes, &ok);
         assert_eq!(repeats.worst(), Some(("write", 1)));
-        repeats.add(&call("write", "{}"), CallEffect::Writes, &ok);
+        add(&mut repeats, &call("write", "{}"), CallEffect::Writes, &ok);
         assert_eq!(repeats.worst(), Some(("write", 2)), "the same write is nothing new");
-        repeats.add(&call("write", "{\"a\":1}"), CallEffect::Writes, &CallReport::failure("no"));
+        add(
+            &mut repeats,
+            &call("write", "{\"a\":1}"),
+            CallEffect::Writes,
+            &CallReport::failure("no"),
+        );
         assert_eq!(repeats.worst(), Some(("write", 2)), "a failed write changes nothing");
+    }
+    #[test]
+    fn an_answer_repeats_itself_once() {
+        let mut repeats = Repeats::default();
+        let (read, ok) = (call("read", "{}"), CallReport::text("same"));
+        for answers in 1..3 {
+            repeats.begin_answer();
+            for _ in 0..64 {
+                repeats.add(&read, CallEffect::Reads, &ok);
+            }
+            assert_eq!(repeats.worst(), Some(("read", answers)));
+        }
     }
 }

@@ -253,6 +253,17 @@ fn repeats_are_warned_of_and_limited() {
     });
 }
 
+/// What is called many times in one answer is called once: the model could not react.
+#[test]
+fn an_answer_is_no_loop() {
+    block_on(async {
+        let same = vec![("big", "{}"); 64];
+        let model = Model::says(vec![calls(&same), text("I see.")]);
+        let (_, rested) = run(model, TurnLimits::default()).await;
+        assert_eq!(rested, Rested::Idle { said: "I see.".to_owned() });
+    });
+}
+
 /// Editing and testing in turns is no loop, though the test says the same each time.
 #[test]
 fn what_is_done_between_edits_is_no_repeat() {

@@ -27,7 +27,7 @@ pub(crate) struct World {
     results: Mutex<BTreeMap<AgentCallKey, CallReport>>,
     /// Whether tools know what became of calls.
     pub(crate) remembers: bool,
-    running: AtomicUsize,
+    pub(crate) running: AtomicUsize,
     /// The most calls that ran at the same time, and whether a write did beside another.
     pub(crate) most: AtomicUsize,
     pub(crate) stopped: Mutex<Vec<AgentCallKey>>,
@@ -154,7 +154,13 @@ impl Tools for TestTools {
             let running = world.running.fetch_add(1, Ordering::SeqCst) + 1;
             world.most.fetch_max(running, Ordering::SeqCst);
             if call.call.name.starts_with("hang") {
-                futures::future::pending::<()>().await;
+                // It ends a moment after it was asked to.
+                while !world.stopped.lock().unwrap().contains(&call.key) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                world.running.fetch_sub(1, Ordering::SeqCst);
+                return CallReply::Done(CallReport::text("it was stopped"));
             }
             tokio::task::yield_now().await;
             let reply = world.run(&call);

@@ -175,6 +175,8 @@ fn cancelled_calls_have_results_and_are_stopped() {
         };
         let (rested, ()) = tokio::join!(agent.say("Go"), cancel);
         assert!(matches!(rested, Ok(Rested::Idle { .. })));
+        // Nothing of it runs any more.
+        assert_eq!(world.running.load(std::sync::atomic::Ordering::SeqCst), 0);
         let Some(HistoryEntry::Results(results)) = agent.state().entries().last() else { panic!() };
         assert_eq!(results.len(), 3);
         assert!(results.iter().all(|call| call.report.failed));
@@ -188,6 +190,27 @@ fn cancelled_calls_have_results_and_are_stopped() {
     });
     let last = model.requests().pop().unwrap();
     crate::pruning::assert_sound(&last.messages);
+}
+
+/// What is said while a stopped call has not ended yet waits for its end.
+#[test]
+fn what_is_said_after_cancelling_waits_for_the_end() {
+    let world = World::new();
+    let model = Model::says(vec![calls(&[("hang", "{}")]), calls(&[("write", "{}")]), text("So.")]);
+    block_on(async {
+        let mut agent = begin(parts(model, &world, MemoryLog::default()), settings()).await;
+        let handle = agent.handle();
+        let cancel = async move {
+            tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+            handle.cancel();
+            handle.steer("Rather write");
+        };
+        let (rested, ()) = tokio::join!(agent.say("Go"), cancel);
+        assert!(matches!(rested, Ok(Rested::Idle { .. })));
+        assert_eq!(agent.run().await.unwrap(), Rested::Idle { said: "So.".to_owned() });
+    });
+    let most = world.most.load(std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(most, 1, "the write ran beside the call that was stopped");
 }
 
 /// Cancelling at each event leaves a conversation that goes on.

@@ -1,6 +1,7 @@
 //! Commands that need the approval of a person.
 
 use offshoot_coder::{Coder, Rested, UserDecision};
+use offshoot_engine::exec::{Command, Event};
 use offshoot_engine::session::SessionState;
 use offshoot_needs::needs;
 
@@ -59,5 +60,27 @@ fn what_is_denied_changes_nothing_and_is_denied_in_the_vault() {
         assert!(world.project.pending().unwrap().is_empty());
         let events = coder.session().events(1, 256).unwrap();
         assert!(events.iter().any(|event| event.body.contains("still in use")));
+    });
+}
+
+/// What was allowed while the workspace was busy still waits for somebody, who is asked again.
+#[needs(UserNamespace)]
+#[test]
+fn what_could_not_be_approved_is_asked_again() {
+    block(async {
+        let (world, workspace, mut coder, questions) = asked().await;
+        let other = workspace.exec(Command::shell("sleep 600")).unwrap();
+        assert!(other.events().any(|event| matches!(event, Event::Started { .. })));
+        let key = &questions[0].key;
+        let rested = coder.decide(key, UserDecision::Allow).await.unwrap();
+        let Rested::Waiting(again) = rested else { panic!("{rested:?}") };
+        assert!(again[0].is_approval && again[0].text.contains("busy"), "{again:?}");
+        assert_eq!(world.project.pending().unwrap().len(), 1);
+        other.cancel();
+        other.wait();
+        let rested = coder.decide(key, UserDecision::Allow).await.unwrap();
+        assert_eq!(rested, Rested::Idle { said: "Done.".to_owned() });
+        assert!(workspace.read("/old/file").is_err());
+        assert!(world.project.pending().unwrap().is_empty());
     });
 }

@@ -1,5 +1,6 @@
 //! One policy and its evaluation.
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
@@ -10,13 +11,18 @@ use regorus::{Engine, PolicyLengthConfig, Value};
 
 use super::answer::Answer;
 use super::input::input_document;
+use super::questions::RegoQuestions;
 use super::{functions, names, nesting, own_stack};
 use crate::context::Context;
 use crate::error::Problem;
 use crate::verdict::part::PartVerdict;
 
-/// The package that policies are in.
-const PACKAGE: &str = "data.offshoot";
+/// What policies about commands are asked.
+const QUESTIONS: RegoQuestions = RegoQuestions {
+    package: "offshoot",
+    deciding: &["decision", "deny", "require_approval"],
+    besides: &["reason"],
+};
 
 /// The clock is looked at before each step: a number that is squared again and again grows too fast to look less often.
 const EACH_STEP: NonZeroU32 = NonZeroU32::new(1).expect("not zero");
@@ -36,11 +42,21 @@ const LOADING: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } e
 pub(super) struct Module {
     engine: Option<Engine>,
     warnings: Vec<String>,
+    questions: RegoQuestions,
 }
 
 impl Module {
-    /// Reads and prepares a policy.
+    /// Reads and prepares a policy about commands.
     pub(super) fn load(name: &str, text: &str) -> Result<Self, Problem> {
+        Self::load_for(QUESTIONS, name, text)
+    }
+
+    /// Reads and prepares a policy that is asked these questions.
+    pub(super) fn load_for(
+        questions: RegoQuestions,
+        name: &str,
+        text: &str,
+    ) -> Result<Self, Problem> {
         let problem = |line: Option<usize>, message: String, hint: Option<&str>| Problem {
             file: name.to_owned(),
             place: line.map(|line| (line, 1)),
@@ -56,14 +72,16 @@ impl Module {
             return Err(problem(Some(line), message, Some("give a name to what is inside")));
         }
         let (file, text) = (name.to_owned(), text.to_owned());
-        let prepared = own_stack::run(LOADING, move || prepare(file, text).map_err(shown));
+        let prepared =
+            own_stack::run(LOADING, move || prepare(file, text, questions).map_err(shown));
         match prepared.flatten() {
-            Ok((engine, package, warnings)) if package == PACKAGE => {
-                Ok(Self { engine: Some(engine), warnings })
+            Ok((engine, package, warnings)) if package == questions.data() => {
+                Ok(Self { engine: Some(engine), warnings, questions })
             }
             Ok((_, package, _)) => {
                 let message = format!("the package is `{package}`, which is never asked");
-                Err(problem(None, message, Some("write `package offshoot`")))
+                let hint = format!("write `package {}`", questions.package);
+                Err(problem(None, message, Some(&hint)))
             }
             Err(message) => {
                 let (place, message) = placed(&message);
@@ -85,13 +103,44 @@ impl Module {
         context: &Context,
         timeout: Duration,
     ) -> Result<Answer, String> {
-        let Some(mut engine) = self.engine.clone() else { return Err("it is gone".to_owned()) };
         let input = input_document(parts, stands, context);
+        self.question(input, timeout, Question::answer)
+    }
+
+    /// The values of all rules that it is asked for and that have one.
+    pub(super) fn values(
+        &self,
+        input: serde_json::Value,
+        timeout: Duration,
+    ) -> Result<BTreeMap<&'static str, serde_json::Value>, String> {
+        let names = self.questions.names();
+        self.question(input, timeout, move |mut question| {
+            let mut values = BTreeMap::new();
+            for name in names {
+                if let Some(value) = question.value(name)? {
+                    let value = serde_json::to_value(&value)
+                        .map_err(|error| format!("`{name}` cannot be read: {error}"))?;
+                    values.insert(name, value);
+                }
+            }
+            Ok(values)
+        })
+    }
+
+    /// Asks something about a document.
+    fn question<T: Send + 'static>(
+        &self,
+        input: serde_json::Value,
+        timeout: Duration,
+        ask: impl FnOnce(Question) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let Some(mut engine) = self.engine.clone() else { return Err("it is gone".to_owned()) };
+        let package = self.questions.data();
         // The interpreter itself says best what it was doing when the time was over, so it has some more to say it.
         let wait = timeout.saturating_mul(2).saturating_add(Duration::from_millis(50));
         let asked = own_stack::run(wait, move || {
             engine.set_input(Value::from(input));
-            Question { engine, started: Instant::now(), timeout }.answer()
+            ask(Question { engine, package, started: Instant::now(), timeout })
         });
         asked.flatten()
     }
@@ -107,19 +156,24 @@ impl Drop for Module {
 }
 
 /// Reads a policy and does all that can be done before it is asked.
-fn prepare(file: String, text: String) -> anyhow::Result<(Engine, String, Vec<String>)> {
+fn prepare(
+    file: String,
+    text: String,
+    questions: RegoQuestions,
+) -> anyhow::Result<(Engine, String, Vec<String>)> {
     let mut engine = Engine::new();
     engine.set_policy_length_config(LENGTH);
     functions::limit(&mut engine)?;
     let package = engine.add_policy(file, text.clone())?;
     engine.eval_query("true".to_owned(), false)?;
     let defined = names::defined(engine.get_modules());
-    Ok((engine, package, names::in_vain(&defined, &text)))
+    Ok((engine, package, names::in_vain(&defined, &text, questions)))
 }
 
 /// A policy that is asked.
 struct Question {
     engine: Engine,
+    package: String,
     started: Instant,
     timeout: Duration,
 }
@@ -139,7 +193,8 @@ impl Question {
         let limit = self.timeout.saturating_sub(self.started.elapsed());
         let config = ExecutionTimerConfig { limit, check_interval: EACH_STEP };
         self.engine.set_execution_timer_config(config);
-        let results = self.engine.eval_query(format!("{PACKAGE}.{rule}"), false).map_err(shown)?;
+        let query = format!("{}.{rule}", self.package);
+        let results = self.engine.eval_query(query, false).map_err(shown)?;
         if self.started.elapsed() > self.timeout {
             return Err(format!("it took longer than {} ms", self.timeout.as_millis()));
         }

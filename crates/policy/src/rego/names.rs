@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use regorus::unstable::{Expr, Module, Ref, Rule, RuleHead};
 
-/// What decides.
-const DECIDING: [&str; 3] = ["decision", "deny", "require_approval"];
-/// What is asked for besides.
-const REASON: &str = "reason";
+use super::questions::RegoQuestions;
 
 /// The names of all rules, and how often each is defined.
 pub(super) fn defined(modules: &[Ref<Module>]) -> BTreeMap<String, usize> {
@@ -40,31 +37,34 @@ fn name(mut head: &Expr) -> Option<String> {
 }
 
 /// What nobody asks for: a policy that can decide nothing, and names that look like a slip and that the policy itself does not use.
-pub(super) fn in_vain(defined: &BTreeMap<String, usize>, text: &str) -> Vec<String> {
+pub(super) fn in_vain(
+    defined: &BTreeMap<String, usize>,
+    text: &str,
+    questions: RegoQuestions,
+) -> Vec<String> {
     let mut warnings = Vec::new();
-    if !DECIDING.iter().any(|name| defined.contains_key(*name)) {
-        let names = DECIDING.map(|name| format!("`{name}`")).join(", ");
+    let asked = questions.names();
+    if !questions.deciding.iter().any(|name| defined.contains_key(*name)) {
+        let names: Vec<String> =
+            questions.deciding.iter().map(|name| format!("`{name}`")).collect();
+        let names = names.join(", ");
         warnings.push(format!("it decides nothing: it defines none of {names}"));
     }
-    for (name, times) in defined.iter().filter(|(name, _)| !is_asked_for(name)) {
+    for (name, times) in defined.iter().filter(|(name, _)| !asked.contains(&name.as_str())) {
         let is_used = mentions(name, text) > *times;
-        if let Some(meant) = slip_of(name).filter(|_| !is_used) {
+        if let Some(meant) = slip_of(name, &asked).filter(|_| !is_used) {
             warnings.push(format!("nobody asks for the rule `{name}`: is `{meant}` meant?"));
         }
     }
     warnings
 }
 
-fn is_asked_for(name: &str) -> bool {
-    name == REASON || DECIDING.contains(&name)
-}
-
-fn slip_of(name: &str) -> Option<&'static str> {
+fn slip_of(name: &str, asked: &[&'static str]) -> Option<&'static str> {
     let is_slip = |known: &&str| {
         let letters = name.len().min(known.len());
         strsim::osa_distance(name, known) <= (letters / 4).max(1)
     };
-    DECIDING.into_iter().chain([REASON]).find(is_slip)
+    asked.iter().copied().find(is_slip)
 }
 
 /// How often a name stands in a text, as a whole word.

@@ -1,15 +1,9 @@
 //! Which program a command runs.
 
-/// Programs that run a package, with the words behind them that do.
-const RUNNERS: &[(&str, &[&str])] = &[
-    ("npx", &[]),
-    ("bunx", &[]),
-    ("uvx", &[]),
-    ("pipx", &["run"]),
-    ("pnpm", &["dlx", "exec"]),
-    ("yarn", &["dlx"]),
-    ("npm", &["exec", "x"]),
-];
+/// Programs that run a package of a registry, with the words behind them that do. Those that look in the project first, such as `npx`, are not
+/// among them: anybody can put a file there.
+const RUNNERS: &[(&str, &[&str])] =
+    &[("uvx", &[]), ("pipx", &["run"]), ("pnpm", &["dlx"]), ("yarn", &["dlx"])];
 
 /// The name of the program that a command runs, or of the package behind a program that runs packages. None of one that lies
 /// beside the command, in the project: anybody can call a file there as they like.

@@ -43,7 +43,8 @@ fn an_agent_is_known_by_its_program() {
     for (line, name) in [
         ("claude", Some("claude")),
         ("/usr/local/bin/claude -p hi", Some("claude")),
-        ("npx -y @anthropic-ai/claude-code@2.1.0 -p hi", Some("claude")),
+        ("pnpm dlx @anthropic-ai/claude-code@2.1.0 -p hi", Some("claude")),
+        ("npx -y @anthropic-ai/claude-code@2.1.0 -p hi", None),
         ("bunx opencode-ai run", Some("opencode")),
         ("uvx aider-chat", Some("aider")),
         ("pipx run aider-chat", Some("aider")),
@@ -142,7 +143,8 @@ fn agents_that_speak_to_editors_are_known_by_themselves_and_by_their_adapters() 
         ("gemini --acp", Some("gemini")),
         ("claude-agent-acp", Some("claude")),
         ("/usr/bin/codex-acp", Some("codex")),
-        ("npx -y @agentclientprotocol/claude-agent-acp@1", Some("claude")),
+        ("pnpm dlx @agentclientprotocol/claude-agent-acp@1", Some("claude")),
+        ("npx -y @agentclientprotocol/claude-agent-acp@1", None),
         ("./claude-agent-acp", None),
         ("my-agent", None),
     ] {

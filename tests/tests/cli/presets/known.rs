@@ -128,6 +128,43 @@ fn an_agent_asks_for_no_preset() {
     assert_eq!(document_of(&own)["result"]["stdout"], "");
 }
 
+/// What lies in the project, or would be looked for there first, gets no login by being called like an agent.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_program_of_the_project_gets_no_preset() {
+    let agent = Agent::new(None);
+    let script = "cat ~/.claude/.credentials.json; true";
+    let project = agent.place.project();
+    let said = |path: Option<&str>, words: &[&str]| {
+        let mut command = agent.command(&[&["exec", "--json", "-w", "p", "--"], words].concat());
+        if let Some(first) = path {
+            let usual = std::env::var("PATH").unwrap();
+            let installed = agent.place.path().join("bin");
+            command.env("PATH", format!("{first}:{}:{usual}", installed.display()));
+        }
+        document_of(&command.output().unwrap())
+    };
+    let program = agent.place.path().join("bin/claude");
+    let own = project.join("node_modules/.bin/claude");
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::copy(&program, &own).unwrap();
+    assert_ne!(said(None, &["claude", script])["result"]["preset"], Value::Null);
+    let absolute = own.display().to_string();
+    let beside = project.join("tools").display().to_string();
+    for (path, words) in [
+        (None, vec![absolute.as_str(), script]),
+        (None, vec!["npx", "claude", script]),
+        (Some("node_modules/.bin"), vec!["claude", script]),
+        (Some(own.parent().unwrap().to_str().unwrap()), vec!["claude", script]),
+        // There is none, but a command before may have put one into the workspace.
+        (Some(beside.as_str()), vec!["claude", script]),
+    ] {
+        let document = said(path, &words);
+        assert_eq!(document["result"]["preset"], Value::Null, "{path:?} {words:?}: {document:#}");
+        assert!(!document["result"]["stdout"].to_string().contains("token"), "{document:#}");
+    }
+}
+
 #[needs(Overlay, UserNamespace)]
 #[test]
 fn the_user_writes_presets_and_a_project_does_not() {

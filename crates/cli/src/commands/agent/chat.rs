@@ -4,12 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use clap::Args;
-use offshoot_coder::{Coder, CoderError, CoderOptions, HistoryEntry, PendingQuestion, Rested};
-use offshoot_protocol::AgentRunDoc;
+use offshoot_coder::{
+    Coder, CoderError, CoderOptions, HistoryEntry, PendingQuestion, Rested, readable,
+};
+use offshoot_protocol::{AgentEnding, AgentRunDoc, ExitCode};
 use offshoot_provider::Block;
 
 use super::editor::{Keyboard, Page, Typed};
 use super::progress::{Shape, Shown};
+use super::question::Answer;
 use super::work::{
     SessionArgs, Start, Which, WorkArgs, failed, finish, go_on, open, runtime, start,
 };
@@ -86,24 +89,35 @@ pub(crate) fn talk(
     let (options, servers) = work.options(context, &start, listener)?;
     let runtime = runtime()?;
     let talked = converse(start, context, options, (words, &place));
-    let (mut coder, rested) = runtime.block_on(talked)?;
+    let (mut coder, rested, ended_by) = match runtime.block_on(talked) {
+        Ok(talked) => talked,
+        Err(error) => {
+            // Who does not want to wait does not wait for what still runs.
+            runtime.shutdown_background();
+            return Err(error);
+        }
+    };
     runtime.block_on(finish(&mut coder, context))?;
     let document = runtime.block_on(ending::document(&coder, &rested))?;
     let workspace = coder.workspace().clone();
     drop(coder);
     runtime.shutdown_background();
     servers.close(context);
-    context.output.text(&ending::summary(&document))?;
-    context.output.text(&ending::questions(&document))?;
-    context.output.conclude(code(&document));
+    let told = context.output.text(&ending::summary(&document));
+    let told = told.and_then(|()| context.output.text(&ending::questions(&document)));
+    // Whose terminal is gone is told nothing.
+    if ended_by != Some(ExitCode::HungUp) {
+        told?;
+    }
+    context.output.conclude(ended_by.unwrap_or_else(|| code(&document)));
     ending::hints(&document, context, (&workspace, "offshoot agent chat --resume"));
     Ok(())
 }
 
 /// Who cancels and leaves was served; whom something waits for hears of it.
-fn code(document: &AgentRunDoc) -> offshoot_protocol::ExitCode {
+fn code(document: &AgentRunDoc) -> ExitCode {
     match document.ending {
-        offshoot_protocol::AgentEnding::Cancelled => offshoot_protocol::ExitCode::Success,
+        AgentEnding::Cancelled => ExitCode::Success,
         _ => offshoot_protocol::Kind::exit_code(document),
     }
 }
@@ -117,6 +131,8 @@ struct Talk<'a> {
     rested: Rested,
     /// What the person was asked last.
     asked: Option<PendingQuestion>,
+    /// They want to answer it later.
+    is_put_off: bool,
     /// Commands that were typed while the agent worked.
     queued: VecDeque<String>,
     leaves: bool,
@@ -151,7 +167,7 @@ async fn converse(
     context: &Context,
     options: CoderOptions,
     (words, place): (Option<String>, &std::sync::OnceLock<Page>),
-) -> Result<(Coder, Rested)> {
+) -> Result<(Coder, Rested, Option<ExitCode>)> {
     let coder = open(start, context, options).await?;
     let (keyboard, teller) = match terminal::is_attended() {
         true => {
@@ -170,6 +186,7 @@ async fn converse(
         teller,
         rested,
         asked: None,
+        is_put_off: false,
         queued: VecDeque::new(),
         leaves: false,
     };
@@ -194,7 +211,7 @@ async fn converse(
             Typed::Leave => break,
         }
     }
-    Ok((talk.coder, talk.rested))
+    Ok((talk.coder, talk.rested, talk.keyboard.ended_by()))
 }
 
 /// What the person said before, as lines to go back to.
@@ -241,17 +258,33 @@ impl Talk<'_> {
             let (command, rest) = command.split_once(' ').unwrap_or((command, ""));
             return self.command(command, rest.trim()).await;
         }
-        if let Some(asked) = self.asked.take() {
-            return match question::decision(&asked, line) {
-                Some(decision) => self.work(Say::Decide(asked, decision)).await,
-                None => {
-                    let text = "it waits; answer here, or with `offshoot approvals` and then /go";
+        if let Some(asked) = self.asked.clone() {
+            match question::answer(&asked, line) {
+                Answer::Decided(decision) => return self.work(Say::Decide(asked, decision)).await,
+                Answer::Later => {
+                    self.is_put_off = true;
+                    let text = "it waits: y and n still answer it, or `offshoot approvals` and then /go; \
+                                other words are told to the agent";
                     self.teller.tell(&paint(DIM, text));
-                    Ok(())
+                    return Ok(());
                 }
-            };
+                Answer::Explain => {
+                    self.ask_again(&asked, question::answers(&asked));
+                    return Ok(());
+                }
+                Answer::Unclear if !self.is_put_off => {
+                    self.ask_again(&asked, question::UNCLEAR);
+                    return Ok(());
+                }
+                Answer::Unclear => {}
+            }
         }
         self.work(Say::Words(line.to_owned())).await
+    }
+
+    fn ask_again(&self, asked: &PendingQuestion, why: &str) {
+        self.teller.tell(&paint(DIM, why));
+        self.teller.tell(&question::text(asked));
     }
 
     /// Has the agent work until it rests, and hears the person meanwhile.
@@ -260,10 +293,19 @@ impl Talk<'_> {
         let was_paused = matches!(self.rested, Rested::Paused(_));
         let Self { coder, keyboard, teller, leaves, queued, .. } = self;
         let mut work = Box::pin(carry_out(coder, what, was_paused));
+        let mut is_cancelling = false;
         let mut rested = loop {
+            let is_live = keyboard.is_live;
+            if *leaves {
+                tokio::select! {
+                    biased;
+                    code = keyboard.insisted() => return Err(interrupted(code)),
+                    rested = &mut work => break rested?,
+                }
+            }
             tokio::select! {
                 biased;
-                typed = keyboard.next(), if keyboard.is_live && !*leaves => match typed {
+                typed = keyboard.next(), if is_live => match typed {
                     Typed::Line(line) if line.trim().strip_prefix('/').is_some_and(is_quit) => {
                         *leaves = true;
                         handle.cancel();
@@ -274,7 +316,11 @@ impl Talk<'_> {
                         queued.push_back(line);
                     }
                     Typed::Line(line) => drop(handle.steer(line)),
-                    Typed::Stop => drop(handle.cancel()),
+                    Typed::Stop if is_cancelling => {}
+                    Typed::Stop => {
+                        is_cancelling = handle.cancel();
+                        teller.tell(&paint(DIM, "cancelling: what runs is ended first"));
+                    }
                     Typed::Leave => {
                         *leaves = true;
                         handle.cancel();
@@ -297,6 +343,8 @@ impl Talk<'_> {
     }
 
     fn tell_rest(&mut self) {
+        self.asked = None;
+        self.is_put_off = false;
         match &self.rested {
             Rested::Waiting(questions) => {
                 let Some(asked) = questions.first() else { return };
@@ -304,7 +352,8 @@ impl Talk<'_> {
                 self.asked = Some(asked.clone());
             }
             Rested::Paused(reason) => {
-                let text = format!("{} {}; /go goes on", paint(BAD, "paused:"), reason);
+                let text =
+                    format!("{} {}; /go goes on", paint(BAD, "paused:"), line(&reason.to_string()));
                 self.teller.tell(&text);
             }
             Rested::Idle { .. }
@@ -324,7 +373,7 @@ impl Talk<'_> {
                 let patch = difference.patch.unwrap_or_default();
                 match patch.is_empty() {
                     true => self.teller.tell("no changes"),
-                    false => self.teller.give(&offshoot_engine::text::plain(&patch))?,
+                    false => self.teller.give(&readable(&String::from_utf8_lossy(&patch)))?,
                 }
                 Ok(())
             }),
@@ -356,6 +405,12 @@ impl Talk<'_> {
         }
         Ok(())
     }
+}
+
+/// Somebody did not want to wait for the end.
+fn interrupted(code: ExitCode) -> CliError {
+    let text = format!("{}; what it did is kept, and its session can be resumed", code.as_str());
+    CliError::new(code, text.replace('_', " "))
 }
 
 /// Whether a command means to leave.

@@ -1,7 +1,7 @@
 //! The lines that a person types to the agent, and what is printed above them meanwhile.
 
 use std::io::BufRead;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc as blocking};
 
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
@@ -9,6 +9,8 @@ use rustyline::{Config, Editor, ExternalPrinter};
 use tokio::sync::mpsc;
 use unicode_width::UnicodeWidthChar;
 
+use super::prompt::PromptTerminal;
+use super::signals::EndSignals;
 use crate::error::{CliError, Result};
 use crate::{output, terminal};
 use offshoot_protocol::ExitCode;
@@ -30,14 +32,37 @@ pub(super) struct Keyboard {
     typed: mpsc::Receiver<Typed>,
     /// Lines come while the agent works.
     pub(super) is_live: bool,
+    /// Where a prompt is shown for each line that is wanted.
+    prompt: Option<Prompt>,
+    signals: Option<EndSignals>,
+    /// What the signal stands for by which somebody had them leave.
+    ended_by: Option<ExitCode>,
+}
+
+/// The prompt of a terminal. There is none while nobody wants a line, such as behind the last one.
+#[derive(Debug)]
+struct Prompt {
+    terminal: Arc<PromptTerminal>,
+    wants: blocking::Sender<()>,
+    is_wanted: bool,
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        // The thread that shows the prompt has the terminal, too.
+        self.prompt.iter().for_each(|prompt| prompt.terminal.end());
+    }
 }
 
 impl Keyboard {
     /// Next to a terminal, a prompt stays below all that is printed on the page.
     pub(super) fn at_terminal(prompt: String, said: Vec<String>) -> Result<(Self, Page)> {
-        let failed = |error: ReadlineError| {
+        let cannot = |error: &dyn std::fmt::Display| {
             CliError::new(ExitCode::Failure, format!("cannot use the terminal: {error}"))
         };
+        let failed = |error: ReadlineError| cannot(&error);
+        // The editor has its own way with some of them meanwhile, and gives them back.
+        let signals = Some(EndSignals::new().map_err(|error| cannot(&error))?);
         let config = Config::builder().auto_add_history(true).build();
         let mut editor: Editor<(), MemHistory> =
             Editor::with_history(config, MemHistory::new()).map_err(failed)?;
@@ -45,15 +70,25 @@ impl Keyboard {
             editor.add_history_entry(line).map_err(failed)?;
         }
         let printer = editor.create_external_printer().map_err(failed)?;
-        let page = Page::new(printer);
+        let terminal = Arc::new(PromptTerminal::new());
+        let page = Page::new(printer, Arc::clone(&terminal));
         let (to, typed) = mpsc::channel(1);
+        let (wants, wanted) = blocking::channel();
+        let shown = Arc::clone(&terminal);
         std::thread::spawn(move || {
-            loop {
-                let typed = match editor.readline(&prompt) {
-                    Ok(line) if line.trim().is_empty() => continue,
-                    Ok(line) => Typed::Line(line),
-                    Err(ReadlineError::Interrupted) => Typed::Stop,
-                    Err(_) => Typed::Leave,
+            while wanted.recv().is_ok() {
+                let typed = loop {
+                    if !shown.show() {
+                        return;
+                    }
+                    let read = editor.readline(&prompt);
+                    shown.hide();
+                    match read {
+                        Ok(line) if line.trim().is_empty() => continue,
+                        Ok(line) => break Typed::Line(line),
+                        Err(ReadlineError::Interrupted) => break Typed::Stop,
+                        Err(_) => break Typed::Leave,
+                    }
                 };
                 let is_last = typed == Typed::Leave;
                 if to.blocking_send(typed).is_err() || is_last {
@@ -61,7 +96,8 @@ impl Keyboard {
                 }
             }
         });
-        Ok((Self { typed, is_live: true }, page))
+        let prompt = Some(Prompt { terminal, wants, is_wanted: false });
+        Ok((Self { typed, is_live: true, prompt, signals, ended_by: None }, page))
     }
 
     /// From standard input, whatever it is.
@@ -74,11 +110,57 @@ impl Keyboard {
                 }
             }
         });
-        Self { typed, is_live: false }
+        Self { typed, is_live: false, prompt: None, signals: None, ended_by: None }
     }
 
+    /// The next line. Where nobody waits for it any more, it comes the next time.
     pub(super) async fn next(&mut self) -> Typed {
-        self.typed.recv().await.unwrap_or(Typed::Leave)
+        if let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.is_wanted) {
+            prompt.is_wanted = prompt.wants.send(()).is_ok();
+        }
+        let code = tokio::select! {
+            biased;
+            code = next_signal(&mut self.signals) => code,
+            typed = self.typed.recv() => {
+                if let Some(prompt) = &mut self.prompt {
+                    prompt.is_wanted = false;
+                }
+                let is_gone = self.prompt.as_ref().is_some_and(|it| it.terminal.is_gone());
+                self.ended_by = is_gone.then_some(ExitCode::HungUp);
+                return typed.unwrap_or(Typed::Leave);
+            }
+        };
+        // Without a prompt, Ctrl-C is a signal.
+        if code == ExitCode::Interrupted {
+            return Typed::Stop;
+        }
+        self.ended_by = Some(code);
+        self.prompt.iter().for_each(|prompt| prompt.terminal.end());
+        Typed::Leave
+    }
+
+    /// Waits for somebody who leaves and does not want to wait until everything has ended.
+    pub(super) async fn insisted(&mut self) -> ExitCode {
+        loop {
+            tokio::select! {
+                code = next_signal(&mut self.signals) => return code,
+                Some(typed) = self.typed.recv() => if typed == Typed::Stop {
+                    return ExitCode::Interrupted;
+                },
+            }
+        }
+    }
+
+    /// What the signal stands for by which somebody had the person leave.
+    pub(super) fn ended_by(&self) -> Option<ExitCode> {
+        self.ended_by
+    }
+}
+
+async fn next_signal(signals: &mut Option<EndSignals>) -> ExitCode {
+    match signals {
+        Some(signals) => signals.next().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -88,12 +170,13 @@ pub(super) struct Page(Arc<Mutex<Lines>>);
 
 struct Lines {
     printer: Box<dyn ExternalPrinter + Send>,
+    terminal: Arc<PromptTerminal>,
     filled: Filled,
 }
 
 impl Page {
-    fn new(printer: impl ExternalPrinter + Send + 'static) -> Self {
-        let lines = Lines { printer: Box::new(printer), filled: Filled::default() };
+    fn new(printer: impl ExternalPrinter + Send + 'static, terminal: Arc<PromptTerminal>) -> Self {
+        let lines = Lines { printer: Box::new(printer), terminal, filled: Filled::default() };
         Self(Arc::new(Mutex::new(lines)))
     }
 
@@ -120,6 +203,10 @@ impl Lines {
             return;
         }
         let harmless = output::for_people(text, true);
+        if self.terminal.is_over() {
+            // Whoever left the terminal is not seen any more, and that is no reason to stop.
+            return drop(output::print_bytes(&harmless));
+        }
         // Without a terminal there is nobody to print for.
         drop(self.printer.print(String::from_utf8_lossy(&harmless).into_owned()));
     }

@@ -1,6 +1,6 @@
 //! What the work of the agent came to.
 
-use offshoot_coder::{Coder, PauseReason, Rested, TurnEnd};
+use offshoot_coder::{Coder, PauseReason, Rested, TurnEnd, readable};
 use offshoot_engine::Workspace;
 use offshoot_protocol::{AgentEnding, AgentQuestionDoc, AgentRunDoc, Hint};
 
@@ -82,7 +82,7 @@ pub(super) fn summary(document: &AgentRunDoc) -> String {
 pub(super) fn questions(document: &AgentRunDoc) -> String {
     let mut text = String::new();
     for question in &document.questions {
-        let words = question.text.trim_end().replace('\n', "\n  ");
+        let words = readable(question.text.trim_end()).replace('\n', "\n  ");
         text.push_str(&format!("{} {words}\n", paint(NAME, "?")));
         for (number, choice) in (1..).zip(&question.choices) {
             text.push_str(&format!("  {number}  {}\n", line(choice)));

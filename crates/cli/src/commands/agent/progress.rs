@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use offshoot_coder::{AgentEvent, AgentProgress};
+use offshoot_coder::{AgentEvent, AgentProgress, readable};
 use offshoot_provider::{AnswerEvent, Block};
 
 use crate::output::{self, Output};
@@ -71,7 +71,7 @@ impl Shown {
         match event {
             AnswerEvent::TextDelta { text, .. } => {
                 seen.open = !text.ends_with('\n');
-                (self.words)(text);
+                (self.words)(&readable(text));
             }
             AnswerEvent::BlockEnd { .. } if seen.open => {
                 seen.open = false;
@@ -81,7 +81,8 @@ impl Shown {
                 if std::mem::take(&mut seen.open) {
                     (self.words)("\n");
                 }
-                let why = format!("the answer broke off ({}) and begins anew\n", restarted.why);
+                let why =
+                    format!("the answer broke off ({}) and begins anew\n", line(&restarted.why.to_string()));
                 (self.asides)(&paint(DIM, &why));
             }
             _ => {}
@@ -92,7 +93,8 @@ impl Shown {
         match event {
             AgentEvent::Answered { message, .. } => {
                 for call in message.calls() {
-                    let told = shortened(&format!("> {} {}", call.name, line(&call.arguments)));
+                    let told =
+                        shortened(&format!("> {} {}", line(&call.name), line(&call.arguments)));
                     (self.asides)(&format!("{}\n", paint(DIM, &told)));
                 }
             }

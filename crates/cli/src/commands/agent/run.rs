@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use clap::Args;
-use offshoot_coder::{AgentHandle, Coder, CoderOptions, PendingQuestion, Rested, UserDecision};
+use offshoot_coder::{
+    AgentHandle, Coder, CoderOptions, PendingQuestion, Rested, UserDecision, readable,
+};
 use offshoot_engine::Workspace;
 use offshoot_protocol::{AgentEnding, AgentRunDoc, ExitCode};
 
 use super::progress::{Shape, Shown};
+use super::question::Answer;
 use super::work::{SessionArgs, Start, WorkArgs, failed, finish, go_on, open, runtime, start};
 use super::{ending, question};
 use crate::commands::commit::commit_all;
@@ -17,6 +20,7 @@ use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::interrupt::Watch;
 use crate::output::report_error;
+use crate::render::{DIM, paint};
 use crate::{output, terminal};
 
 pub(super) const EXAMPLES: &str = "\
@@ -180,10 +184,7 @@ async fn work(
 async fn tell(coder: &mut Coder, words: String) -> Result<Rested> {
     let told = match coder.run().await.map_err(failed)? {
         Rested::Waiting(questions) => match &question::to_answer(&questions)[..] {
-            [only] => match question::decision(only, &words) {
-                Some(answer) => coder.decide(&only.key, answer).await,
-                None => coder.say(words).await,
-            },
+            [only] => coder.decide(&only.key, question::in_words(only, &words)).await,
             _ => coder.say(words).await,
         },
         Rested::Paused(_) => match coder.say(words).await {
@@ -197,10 +198,18 @@ async fn tell(coder: &mut Coder, words: String) -> Result<Rested> {
 
 /// Asks the person; nothing if they want to decide later.
 fn ask(asked: &PendingQuestion) -> Option<(offshoot_coder::AgentCallKey, UserDecision)> {
-    output::eprint(&format!("{} ", question::text(asked)));
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).ok()?;
-    Some((asked.key.clone(), question::decision(asked, &answer)?))
+    loop {
+        output::eprint(&format!("{} ", question::text(asked)));
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).ok()?;
+        let told = match question::answer(asked, &answer) {
+            Answer::Decided(decision) => return Some((asked.key.clone(), decision)),
+            Answer::Later => return None,
+            Answer::Explain => question::answers(asked),
+            Answer::Unclear => question::UNCLEAR,
+        };
+        output::eprint(&format!("{}\n", paint(DIM, told)));
+    }
 }
 
 /// Shows what changed, and commits it where that is wanted.
@@ -214,7 +223,7 @@ fn end(
     let is_done = document.ending == AgentEnding::Done && !document.changes.is_empty();
     if shape == Shape::Text {
         let patch = workspace.difference(None, &[], true)?.patch.unwrap_or_default();
-        context.output.text(&offshoot_engine::text::plain(&patch))?;
+        context.output.text(&readable(&String::from_utf8_lossy(&patch)))?;
         context.output.text(&ending::summary(&document))?;
         context.output.text(&ending::questions(&document))?;
     }

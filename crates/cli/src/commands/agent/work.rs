@@ -156,7 +156,7 @@ impl WorkArgs {
 }
 
 /// Knows the keys in use, and the values of variables that are named like a credential.
-fn redactor(context: &Context, chosen: &ChosenProvider) -> Redactor {
+pub(super) fn redactor(context: &Context, chosen: &ChosenProvider) -> Redactor {
     let variables = context.engine.viewer().variables;
     let texts = variables.iter().filter_map(|(name, value)| name.to_str().zip(value.to_str()));
     Redactor::new(chosen.keys.iter().map(ApiKey::expose)).with_variables(texts)
