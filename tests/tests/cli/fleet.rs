@@ -316,6 +316,13 @@ fn a_person_answers_across_a_kill() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&twice.stderr).contains("served already"), "{twice:?}");
+    // An agent is no operator, whatever it calls itself.
+    let address = fleet.registry.address();
+    for verb in [&["answer", "worker", "1", "grant"][..], &["show", "worker"], &["cancel", "worker", "1"]] {
+        let all = [&["agents", verb[0], "--registry", &address], &verb[1..]].concat();
+        let refused = fleet.place.command(all).env("OFFSHOOT_AGENT", "Operator").output().unwrap();
+        assert!(!refused.status.success(), "{verb:?}: {refused:?}");
+    }
     let grant = fleet.agents(&["answer", "worker", "1", "grant", "-m", "go on"]);
     assert!(grant.status.success(), "{grant:?}");
     let again = fleet.agents(&["answer", "worker", "1", "deny"]);

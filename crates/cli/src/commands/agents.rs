@@ -181,7 +181,7 @@ fn with<T>(
     work: impl AsyncFnOnce(&FleetClient) -> std::result::Result<T, FleetError>,
 ) -> Result<T> {
     let options = FleetClientOptions {
-        name: OPERATOR.to_owned(),
+        name: caller(context.actor().agent.as_deref()),
         registries: registry.registries(),
         listen: None,
         secret: Some(fleet::secret(context)?),
@@ -193,6 +193,14 @@ fn with<T>(
     });
     runtime.shutdown_background();
     done.map_err(fleet::error)
+}
+
+/// Who calls: a person is the operator, and an agent never is.
+fn caller(agent: Option<&str>) -> String {
+    let Some(agent) = agent else { return OPERATOR.to_owned() };
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    let name: String = agent.chars().filter(|letter| plain(*letter)).take(64).collect();
+    format!("agent.{}", name.to_ascii_lowercase())
 }
 
 /// Calls a tool for operators.
@@ -345,6 +353,7 @@ fn late(args: &CallArgs) -> CliError {
 }
 
 fn answer(args: &AnswerArgs, context: &Context) -> Result<()> {
+    context.actor().require_person("answer questions of agents")?;
     let status = status(&args.agent, &args.registry, context)?;
     let mut open = status.questions.iter().filter(|asked| {
         let is_meant = args.question.as_ref().is_none_or(|key| *key == asked.key);
@@ -370,12 +379,14 @@ fn answer(args: &AnswerArgs, context: &Context) -> Result<()> {
 }
 
 fn of_task(what: &str, args: &TaskArgs, context: &Context) -> Result<()> {
+    context.actor().require_person("look after agents")?;
     let input = json!({ "task": args.task });
     with(&args.registry, context, async |client| operate(client, &args.agent, what, input).await)?;
     did(what, &args.agent, Some(args.task), context)
 }
 
 fn of_agent(what: &str, args: &OneArgs, context: &Context) -> Result<()> {
+    context.actor().require_person("look after agents")?;
     with(&args.registry, context, async |client| {
         operate(client, &args.agent, what, Value::Null).await
     })?;
