@@ -10,16 +10,14 @@ use offshoot_transport::{
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::asking::DECIDE;
 use crate::control;
 use crate::definition::WorkDefinition;
-use crate::hooks::TaskRequest;
 use crate::progress::FleetProgress;
 use crate::reply::{failure, outcome};
-use crate::service::Shared;
+use crate::request::TaskRequest;
+use crate::shared::Shared;
 use offshoot_mxp::CallBody;
-
-/// The tool that asks an agent of rules.
-pub(crate) const DECIDE: &str = "governance.decide";
 
 /// Answers the peers of an agent.
 pub(crate) struct PeerCalls {

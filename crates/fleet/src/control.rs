@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::progress::FleetProgress;
 use crate::reply::failure;
-use crate::service::Shared;
+use crate::shared::Shared;
 use offshoot_mxp::ToolRequest;
 
 /// What an agent is and does.

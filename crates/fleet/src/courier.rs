@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use offshoot_governance::{EscalationTarget, GovernanceRequest};
 use offshoot_kernel::{AgentKernel, AskedQuestion, TaskId};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::calls::DECIDE;
+use crate::asking::{Asking, DECIDE};
 use crate::client::FleetClient;
 use crate::progress::FleetProgress;
-use crate::service::Shared;
+use crate::shared::Shared;
 use offshoot_mxp::{CallBody, ToolRequest};
 
 /// How often open questions are looked at.
@@ -22,13 +22,6 @@ const LOOK: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The waits between attempts to ask.
 const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
-
-/// Whom governance asks, and about what.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Asking {
-    pub(crate) ask: EscalationTarget,
-    pub(crate) request: GovernanceRequest,
-}
 
 /// Looks after open questions, also those of processes before.
 pub(crate) struct Courier {

@@ -212,11 +212,6 @@ impl AgentDefinition {
         Ok(read)
     }
 
-    /// Reads the rules that it names, and says whether they can be used.
-    pub fn rules(&self) -> Result<(), FleetError> {
-        crate::service::rules(self).map(drop)
-    }
-
     /// Has all paths start at the folder of the file.
     fn place(&mut self, folder: &Path) {
         let listen = &mut self.listen;
@@ -290,7 +285,7 @@ impl AgentJob {
             return Err(format!("job {}: zone belongs to cron", self.name));
         }
         let mut job = KernelJob::new(&self.name, schedule).missed(MissedRuns::RunOnce);
-        job.body = crate::hooks::TaskRequest::task(&self.task).to_value();
+        job.body = crate::request::TaskRequest::task(&self.task).to_value();
         // The session of a run says what was done: it goes on where it was.
         job.promise = offshoot_kernel::DeliveryPromise::AtLeastOnce;
         job.check().map_err(|error| error.to_string())?;

@@ -11,8 +11,8 @@ use offshoot_kernel::{TaskContext, TaskFailure, TaskQuestion};
 use offshoot_tool::{CallPolicy, CallVerdict, Effects, ToolContract};
 use serde_json::{Value, json};
 
-use crate::courier::Asking;
-use crate::service::Shared;
+use crate::asking::Asking;
+use crate::shared::Shared;
 
 /// Judges the tools that a task calls.
 pub(crate) struct Governed {

@@ -3,6 +3,7 @@
 //! An [`AgentDefinition`] is read from a file, and an [`AgentService`] runs it: it registers, takes calls of other agents as durable tasks, does
 //! them in workspaces, asks governance before risky steps, and goes on after a crash. `docs/design/fleet.md` has the format and the invariants.
 
+mod asking;
 mod calls;
 mod client;
 mod control;
@@ -14,7 +15,10 @@ mod hooks;
 mod listen;
 mod progress;
 mod reply;
+mod request;
+mod rules;
 mod service;
+mod shared;
 mod tell;
 mod work;
 
@@ -34,4 +38,5 @@ pub use offshoot_registry::{
 pub use offshoot_transport::{PeerAddress, PeerName, PeerServer};
 pub use progress::FleetProgress;
 pub use reply::{AgentReply, SpokenReply};
+pub use rules::check_rules;
 pub use service::{AgentService, AgentServiceOptions};

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use crate::client::FleetClient;
 use crate::error::FleetError;
-use crate::service::now_ms;
+use crate::shared::now_ms;
 
 /// How long a thread waits for news.
 const WAIT: Duration = Duration::from_millis(500);

@@ -18,7 +18,7 @@ use crate::definition::WorkDefinition;
 use crate::governed::{self, Governed};
 use crate::progress::FleetProgress;
 use crate::reply::AgentReply;
-use crate::service::Shared;
+use crate::shared::Shared;
 
 /// So many picodollars are a millionth of a dollar.
 const PICODOLLARS: u64 = 1_000_000;

@@ -10,7 +10,7 @@ use offshoot_kernel::{AgentKernel, FileJournal, JournalError, LifeState};
 use offshoot_registry::AgentCard;
 use offshoot_transport::{PeerAddress, PeerListener};
 
-use super::{AgentService, AgentServiceOptions, Shared, rules};
+use super::{AgentService, AgentServiceOptions};
 use crate::calls::PeerCalls;
 use crate::client::{ANY, FleetClient, FleetClientOptions, by_name};
 use crate::courier::Courier;
@@ -19,6 +19,8 @@ use crate::error::FleetError;
 use crate::hooks::ServiceHooks;
 use crate::listen;
 use crate::progress::Watched;
+use crate::rules;
+use crate::shared::Shared;
 use crate::tell::{AuditObserver, Telling};
 
 pub(super) async fn start(options: AgentServiceOptions) -> Result<AgentService, FleetError> {

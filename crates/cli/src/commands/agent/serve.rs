@@ -9,6 +9,7 @@ use offshoot_coder::{CoderOptions, TurnSettings};
 use offshoot_engine::Project;
 use offshoot_fleet::{
     AgentDefinition, AgentService, AgentServiceOptions, CoderWork, FleetProgress, WorkDefinition,
+    check_rules,
 };
 use offshoot_protocol::{AgentCheckDoc, ExitCode};
 use offshoot_tool::ToolRegistry;
@@ -61,7 +62,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context) -> Result<()> {
     let definition = AgentDefinition::load(&args.file).map_err(fleet::error)?;
     let (coder, model) = coder(&definition, context)?;
     if args.check {
-        definition.rules().map_err(fleet::error)?;
+        check_rules(&definition).map_err(fleet::error)?;
         return checked(&definition, context);
     }
     let project = project(&definition, context)?;

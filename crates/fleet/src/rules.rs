@@ -11,6 +11,11 @@ use crate::error::FleetError;
 /// The longest file of rules that is read.
 const LONGEST: u64 = 1 << 20;
 
+/// Reads the rules that the file of an agent names, and says whether they can be used.
+pub fn check_rules(agent: &AgentDefinition) -> Result<(), FleetError> {
+    engine(agent).map(drop)
+}
+
 /// Reads the rules that a file names. They are those of whoever serves the agent.
 pub(crate) fn engine(agent: &AgentDefinition) -> Result<GovernanceEngine, FleetError> {
     let mut sources = Vec::new();
