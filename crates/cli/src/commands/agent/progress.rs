@@ -82,7 +82,7 @@ impl Shown {
                     (self.words)("\n");
                 }
                 let why =
-                    format!("the answer broke off ({}) and begins anew\n", line(&restarted.why));
+                    format!("the answer broke off ({}) and begins anew\n", line(&restarted.why.to_string()));
                 (self.asides)(&paint(DIM, &why));
             }
             _ => {}
