@@ -81,8 +81,10 @@ impl Shown {
                 if std::mem::take(&mut seen.open) {
                     (self.words)("\n");
                 }
-                let why =
-                    format!("the answer broke off ({}) and begins anew\n", line(&restarted.why.to_string()));
+                let why = format!(
+                    "the answer broke off ({}) and begins anew\n",
+                    line(&restarted.why.to_string())
+                );
                 (self.asides)(&paint(DIM, &why));
             }
             _ => {}
