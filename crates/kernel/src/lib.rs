@@ -51,8 +51,8 @@ pub use self::limits::{CrashLimit, KernelLimits};
 pub use self::machine::{KernelMachine, KernelWake};
 pub use self::plan::{
     BranchPhase, BranchState, CritiqueVerdict, JournalPlanStore, PlanCall, PlanEffects, PlanEnd,
-    PlanError, PlanEvent, PlanMachine, PlanNode, PlanOp, PlanReport, PlanRunError, PlanSpec,
-    PlanState, PlanStep, PlanStore, PlanTree, PlannedCall, Planner, StepPhase, StepRun, StepState,
+    PlanError, PlanEvent, PlanInvocation, PlanMachine, PlanNode, PlanOp, PlanReport, PlanRunError,
+    PlanSpec, PlanState, PlanStep, PlanStore, PlanTree, Planner, StepPhase, StepRun, StepState,
 };
 pub use self::question::{AnsweredBy, AskedQuestion, QuestionFallback, TaskQuestion};
 pub use self::queue::ReadyQueue;

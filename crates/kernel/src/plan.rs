@@ -10,7 +10,7 @@ mod store;
 mod tree;
 
 pub use self::event::PlanEvent;
-pub use self::machine::{PlanMachine, PlannedCall};
+pub use self::machine::{PlanInvocation, PlanMachine};
 pub use self::report::{CritiqueVerdict, PlanOp, PlanReport};
 pub use self::run::{PlanCall, PlanEffects, PlanRunError, Planner, StepRun};
 pub use self::spec::{PlanError, PlanSpec, PlanStep};

@@ -4,8 +4,8 @@ use crate::document::ErrorDocument;
 use crate::schema::{self, Schema, SchemaFile};
 use crate::{
     approval, audit, binding, cache, commit, diff, exec, file, fleet, git, help, history,
-    integration, mcp, merge, model, own_agent, policy, preset, recover, review, sandbox, session, status, tools,
-    vault, workspace,
+    integration, mcp, merge, model, own_agent, policy, preset, recover, review, sandbox, session,
+    status, tools, vault, workspace,
 };
 
 /// The schemas of all documents.

@@ -205,7 +205,7 @@ impl Fleet {
 
     /// How often the test was run in workspaces.
     fn tries(&self) -> usize {
-        let execs = self.place.json(&["execs", "--all"]);
+        let execs = self.place.json(&["execs"]);
         let is_try = |exec: &&Value| exec["command"].to_string().contains("test.sh");
         execs["execs"].as_array().unwrap().iter().filter(is_try).count()
     }
@@ -318,7 +318,9 @@ fn a_person_answers_across_a_kill() {
     assert!(String::from_utf8_lossy(&twice.stderr).contains("served already"), "{twice:?}");
     // An agent is no operator, whatever it calls itself.
     let address = fleet.registry.address();
-    for verb in [&["answer", "worker", "1", "grant"][..], &["show", "worker"], &["cancel", "worker", "1"]] {
+    for verb in
+        [&["answer", "worker", "1", "grant"][..], &["show", "worker"], &["cancel", "worker", "1"]]
+    {
         let all = [&["agents", verb[0], "--registry", &address], &verb[1..]].concat();
         let refused = fleet.place.command(all).env("OFFSHOOT_AGENT", "Operator").output().unwrap();
         assert!(!refused.status.success(), "{verb:?}: {refused:?}");
@@ -437,8 +439,12 @@ fn operators_look_after_agents() {
     json(&mut transcript, &["list", "--capability", "shell"]);
     // It waits for a person; nobody waits for it meanwhile.
     let begin = |key: &str| {
-        fleet.agents(&["call", "worker", "--key", key, "--wait", "10ms", "fix the test"]);
+        let call = agents(&["call", "worker", "--key", key, "fix the test"]);
+        let mut calling = fleet.place.command(call);
+        let mut calling = calling.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         fleet.question();
+        calling.kill().unwrap();
+        calling.wait().unwrap();
     };
     begin("one");
     run(&mut transcript, &["show", "worker"]);

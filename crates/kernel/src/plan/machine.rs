@@ -19,7 +19,7 @@ pub struct PlanMachine {
 
 /// Something that is to be done once the events before it are durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlannedCall {
+pub struct PlanInvocation {
     /// What.
     pub op: PlanOp,
     /// Whether an earlier process may have begun it.
@@ -135,7 +135,7 @@ impl PlanMachine {
     }
 
     /// What is to be done next. The events are durable before any of it begins.
-    pub fn advance(&mut self) -> (Vec<PlanEvent>, Vec<PlannedCall>) {
+    pub fn advance(&mut self) -> (Vec<PlanEvent>, Vec<PlanInvocation>) {
         let (mut events, mut calls) = (Vec::new(), Vec::new());
         if self.state.spec.is_none() || self.state.end.is_some() {
             return (events, calls);
@@ -152,7 +152,7 @@ impl PlanMachine {
             if let Some(op) = self.next_of(&branch, &mut events) {
                 let again = self.begun.remove(&op);
                 self.flight.insert(op.clone());
-                calls.push(PlannedCall { op, again });
+                calls.push(PlanInvocation { op, again });
             }
         }
         if self.flight.is_empty() && calls.is_empty() {

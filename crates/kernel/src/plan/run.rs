@@ -9,7 +9,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::machine::{PlanMachine, PlannedCall};
+use super::machine::{PlanInvocation, PlanMachine};
 use super::report::{CritiqueVerdict, PlanOp, PlanReport};
 use super::spec::{PlanError, PlanSpec, PlanStep};
 use super::state::{PlanEnd, PlanState};
@@ -163,9 +163,9 @@ impl<E: PlanEffects, S: PlanStore> Planner<E, S> {
         &self,
         plan: &str,
         state: &PlanState,
-        call: PlannedCall,
+        call: PlanInvocation,
     ) -> BoxFuture<'_, (PlanOp, PlanReport)> {
-        let PlannedCall { op, again } = call;
+        let PlanInvocation { op, again } = call;
         let call = PlanCall { key: op.key(plan), again };
         let effects = &self.effects;
         let future: BoxFuture<'_, PlanReport> = match op.clone() {

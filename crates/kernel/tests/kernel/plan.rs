@@ -70,7 +70,7 @@ fn run(spec: &PlanSpec, log: &mut Vec<PlanEvent>, world: &mut World, dies_at: us
             return machine.state().clone();
         }
         // The last one first: an order that is not that of the plan.
-        let call: offshoot_kernel::PlannedCall = calls.pop().unwrap();
+        let call: offshoot_kernel::PlanInvocation = calls.pop().unwrap();
         let key = call.op.key("p");
         let began = world.began.entry(key.clone()).or_default();
         assert_eq!(*began > 0, call.again && *began > 0, "{key} is called twice");
