@@ -126,7 +126,12 @@ async fn places(
         let workspace = found.map_or_else(|| project.fork(&name), Ok)?;
         let sessions = workspace.sessions()?;
         let found = sessions.into_iter().find(|it| it.record().name == session);
-        Ok((workspace, found))
+        // Killed before its first event was durable, a conversation has not begun.
+        let Some(session) = found else { return Ok((workspace, None)) };
+        match session.head()?.events {
+            0 => session.delete().map(|_| (workspace, None)),
+            _ => Ok((workspace, Some(session))),
+        }
     });
     found.await.map_err(engine)
 }

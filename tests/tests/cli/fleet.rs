@@ -212,12 +212,9 @@ impl Fleet {
 
     fn decisions(&self) -> Vec<String> {
         let log = self.place.run(["audit", "log", "--kind", "governance", "--json"]);
-        let document = document_of(&log);
-        let events = document["result"]["events"].as_array().cloned().unwrap_or_default();
-        events
-            .iter()
-            .map(|event| event["summary"].as_str().unwrap_or_default().to_owned())
-            .collect()
+        let lines = String::from_utf8(log.stdout).unwrap();
+        let events = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.map(|event| event["result"]["summary"].as_str().unwrap().to_owned()).collect()
     }
 }
 

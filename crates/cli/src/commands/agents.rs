@@ -26,7 +26,8 @@ Examples:
   offshoot agents list --capability rust --json
   offshoot agents list --registry tcp://127.0.0.1:7410,tcp://127.0.0.1:7411
 
-All registries are asked. One that does not answer is named, and so is an agent on which they do not agree.";
+All registries are asked. One that does not answer is named, and so is an agent on which they
+do not agree.";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -38,9 +39,10 @@ Examples:
   offshoot agents call worker \"fix the failing test\"
   offshoot agents call worker --key nightly-1 --wait 1h \"update the dependencies\"
 
-The task is durable before it begins. With --key, the same call made again gets the same answer, whatever
-happened in between. Exit codes: 0 done, 1 the task failed, 3 no such agent, 124 the time was over; then the
-task goes on, and the same call with its key gets the answer later.";
+The task is durable before it begins. With --key, the same call made again gets the same
+answer, whatever happened in between. Exit codes: 0 done, 1 the task failed, 3 no such agent,
+124 the time was over; then the task goes on, and the same call with its key gets the answer
+later.";
 
 const ANSWER_EXAMPLES: &str = "\
 Examples:
@@ -48,7 +50,8 @@ Examples:
   offshoot agents answer worker 3 deny -m \"not on a Friday\"
   offshoot agents answer worker 3 text -m \"use the second one\"
 
-`offshoot agents show worker` lists open questions. What your policy asks is decided with `offshoot approvals`.";
+`offshoot agents show worker` lists open questions. What your policy asks is decided with
+`offshoot approvals`.";
 
 const TAIL_EXAMPLES: &str = "Examples:\n  offshoot agents tail worker";
 
@@ -94,7 +97,7 @@ pub(crate) enum AgentsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Only agents that can do this
+    /// List only agents that can do this
     #[arg(long, value_name = "NAME")]
     capability: Option<String>,
     #[command(flatten)]
@@ -145,10 +148,10 @@ pub(crate) struct AnswerArgs {
     /// Grant it, deny it, or answer by the words of -m
     #[arg(value_parser = ["grant", "deny", "text"])]
     answer: String,
-    /// Why, or the answer
+    /// Give a reason, or the answer
     #[arg(short, long, value_name = "TEXT", required_if_eq("answer", "text"))]
     message: Option<String>,
-    /// Which question, if the task has several
+    /// Answer this question, if the task has several
     #[arg(long, value_name = "KEY")]
     question: Option<String>,
     #[command(flatten)]
@@ -395,10 +398,25 @@ fn of_agent(what: &str, args: &OneArgs, context: &Context) -> Result<()> {
 
 fn did(what: &str, agent: &str, task: Option<u64>, context: &Context) -> Result<()> {
     let document = AgentDoneDoc { agent: agent.to_owned(), did: what.to_owned(), task };
-    context.output.done(document, |document| match document.task {
-        Some(task) => format!("{}: {} task {task}\n", line(&document.agent), document.did),
-        None => format!("{}: {}\n", line(&document.agent), document.did),
+    context.output.done(document, |document| {
+        let (agent, did) = (line(&document.agent), done_word(&document.did));
+        match document.task {
+            Some(task) => format!("{agent}: task {task} {did}\n"),
+            None => format!("{agent}: {did}\n"),
+        }
     })
+}
+
+/// What was done, as people are told.
+fn done_word(did: &str) -> &'static str {
+    match did {
+        "answer" => "has its answer",
+        "cancel" => "cancelled",
+        "resend" => "begins again",
+        "drop" => "dropped",
+        "suspend" => "suspended",
+        _ => "works again",
+    }
 }
 
 fn tail(args: &OneArgs, context: &Context) -> Result<()> {

@@ -16,12 +16,13 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot registry serve
   offshoot registry serve --listen tcp://127.0.0.1:0
-  offshoot registry serve --listen tls://0.0.0.0:7410 --certificate registry.pem --key registry.key \\
-      --authority authority.pem
+  offshoot registry serve --listen tls://0.0.0.0:7410 --authority authority.pem \\
+      --certificate registry.pem --key registry.key
 
-Agents register, stay for 30 s after each sign of life, and are found by name and by capability. On plain TCP,
-which stays on this machine, agents of the same user are let in. Elsewhere each has a certificate of the
-authority, with its name. What is registered survives a restart.";
+Agents register, stay for 30 s after each sign of life, and are found by name and by
+capability. On plain TCP, which stays on this machine, agents of the same user are let in.
+Elsewhere each has a certificate of the authority, with its name. What is registered survives
+a restart.";
 
 /// How long connections have to end.
 const GRACE: Duration = Duration::from_secs(1);
@@ -39,10 +40,10 @@ pub(crate) struct ServeArgs {
     /// Listen at this address: tcp:// on this machine, tls:// or quic://
     #[arg(long, value_name = "ADDRESS", default_value = fleet::REGISTRY)]
     listen: String,
-    /// The registry's certificate, as PEM
+    /// Show this certificate to agents, as PEM
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "key")]
     certificate: Option<PathBuf>,
-    /// The key of that, as PEM
+    /// Prove the certificate by this key, as PEM
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "certificate")]
     key: Option<PathBuf>,
     /// Let in agents whose certificates this authority signed

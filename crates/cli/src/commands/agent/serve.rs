@@ -38,9 +38,10 @@ The file says who the agent is:
   [[registry]]
   address = \"tcp://127.0.0.1:7410\"
 
-Other agents, and `offshoot agents call worker`, then give it tasks. Each is done in a workspace of its own:
-the folder does not change until somebody commits. Ctrl-C stops it; tasks that are open go on when it is
-served again, also after a crash. --retire finishes them first, and ends the agent for good.";
+Other agents, and `offshoot agents call worker`, then give it tasks. Each is done in a
+workspace of its own: the folder does not change until somebody commits. Ctrl-C stops it;
+tasks that are open go on when it is served again, also after a crash. --retire finishes them
+first, and ends the agent for good.";
 
 /// How long connections have to end.
 const GRACE: Duration = Duration::from_secs(2);
