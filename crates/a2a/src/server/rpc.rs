@@ -114,11 +114,12 @@ fn done(result: &impl Serialize) -> Result<Done, A2aFault> {
 }
 
 /// Reads a call; what is wrong comes with the id to answer with.
-fn parse(bytes: &[u8], limits: &A2aLimits) -> Result<Call, (Value, A2aFault)> {
-    bounds::check(bytes, limits).map_err(|fault| (Value::Null, fault))?;
-    let wrong = |message: &str| A2aFault::new(A2aCode::InvalidRequest, message);
-    let value: Value = serde_json::from_slice(bytes)
-        .map_err(|_| (Value::Null, A2aFault::new(A2aCode::Parse, "the request is no JSON")))?;
+fn parse(bytes: &[u8], limits: &A2aLimits) -> Result<Call, (Value, Box<A2aFault>)> {
+    bounds::check(bytes, limits).map_err(|fault| (Value::Null, Box::new(fault)))?;
+    let wrong = |message: &str| Box::new(A2aFault::new(A2aCode::InvalidRequest, message));
+    let no_json = |_| Box::new(A2aFault::new(A2aCode::Parse, "the request is no JSON"));
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|error| (Value::Null, no_json(error)))?;
     let Value::Object(mut call) = value else {
         return Err((Value::Null, wrong("one request is one object; there are no batches")));
     };
@@ -136,7 +137,10 @@ fn parse(bytes: &[u8], limits: &A2aLimits) -> Result<Call, (Value, A2aFault)> {
     let params = match call.remove("params") {
         None | Some(Value::Null) => Value::Object(Map::new()),
         Some(params @ Value::Object(_)) => params,
-        Some(_) => return Err((id, A2aFault::params("the parameters have to be an object"))),
+        Some(_) => {
+            let fault = A2aFault::params("the parameters have to be an object");
+            return Err((id, Box::new(fault)));
+        }
     };
     Ok(Call { id, method, params })
 }

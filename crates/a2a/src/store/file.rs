@@ -67,7 +67,7 @@ struct Inner {
 #[serde(rename_all = "snake_case")]
 enum Entry {
     Task(Box<A2aTaskRecord>),
-    Change { id: String, change: A2aTaskChange },
+    Change { id: String, change: Box<A2aTaskChange> },
     Remove(String),
 }
 
@@ -205,7 +205,7 @@ impl A2aTaskStore for A2aFileTasks {
         let mut inner = self.inner();
         inner.table.check(id, &change, &self.options.limits)?;
         let sync = !matches!(change.what, A2aTaskStep::Artifact { .. });
-        let entry = Entry::Change { id: id.to_owned(), change: change.clone() };
+        let entry = Entry::Change { id: id.to_owned(), change: Box::new(change.clone()) };
         self.write(&mut inner, &[entry], sync)?;
         let changed = inner.table.commit(id, change, &self.options.limits)?;
         self.compact(&mut inner);
@@ -291,7 +291,7 @@ fn apply(table: &mut Table, entry: Entry, limits: &A2aTaskLimits) -> Result<(), 
                 history: limits.history,
             };
             table.check(&id, &change, &unbounded)?;
-            table.commit(&id, change, limits)?;
+            table.commit(&id, *change, limits)?;
         }
     }
     Ok(())

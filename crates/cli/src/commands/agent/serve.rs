@@ -172,7 +172,7 @@ fn folder(work: &CoderWork) -> Result<PathBuf> {
 /// The project that an agent works in; for one that decides, that of the folder of its file.
 fn project(definition: &AgentDefinition, context: &Context) -> Result<Project> {
     if let Some(name) = context.vault_name() {
-        return Ok(context.engine.vault(name)?);
+        return context.engine.vault(name);
     }
     let folder = match &definition.work {
         WorkDefinition::Coder(work) => folder(work)?,
@@ -181,7 +181,7 @@ fn project(definition: &AgentDefinition, context: &Context) -> Result<Project> {
             None => current_dir()?,
         },
     };
-    Ok(context.engine.project(folder)?)
+    context.engine.project(folder)
 }
 
 /// What people are told.
