@@ -29,7 +29,7 @@ enum Planted {
 
 #[derive(Clone, Debug)]
 enum Packet {
-    Message(TaskMessage),
+    Message(Box<TaskMessage>),
     Acknowledged(String),
 }
 
@@ -209,7 +209,7 @@ impl Fleet {
             })
             .collect();
         for (to, message) in due {
-            self.packet(from, to, Packet::Message(message));
+            self.packet(from, to, Packet::Message(Box::new(message)));
         }
     }
 
@@ -242,7 +242,7 @@ impl Fleet {
                 if self.planted == Planted::NoKeys {
                     message.key = None;
                 }
-                match self.nodes[to].sim.send(message) {
+                match self.nodes[to].sim.send(*message) {
                     Err(_) => self.crash(to, 0),
                     Ok(Ok(KernelReply::Accepted(_) | KernelReply::Duplicate(..))) => {
                         self.nodes[to].acknowledged.insert(key.clone());
