@@ -176,7 +176,7 @@ fn cancelled_calls_have_results_and_are_stopped() {
         let (rested, ()) = tokio::join!(agent.say("Go"), cancel);
         assert!(matches!(rested, Ok(Rested::Idle { .. })));
         // Nothing of it runs any more.
-        assert_eq!(world.running.load(std::sync::atomic::Ordering::SeqCst), 0);
+        assert_eq!(world.running.load(Ordering::SeqCst), 0);
         let Some(HistoryEntry::Results(results)) = agent.state().entries().last() else { panic!() };
         assert_eq!(results.len(), 3);
         assert!(results.iter().all(|call| call.report.failed));
@@ -209,7 +209,7 @@ fn what_is_said_after_cancelling_waits_for_the_end() {
         assert!(matches!(rested, Ok(Rested::Idle { .. })));
         assert_eq!(agent.run().await.unwrap(), Rested::Idle { said: "So.".to_owned() });
     });
-    let most = world.most.load(std::sync::atomic::Ordering::SeqCst);
+    let most = world.most.load(Ordering::SeqCst);
     assert_eq!(most, 1, "the write ran beside the call that was stopped");
 }
 
