@@ -11,6 +11,14 @@ use super::*;
 
 /// Commands that change nothing of a vault. What leaves it is only read.
 const READS: &[&str] = &[
+    "agents cancel",
+    "agents drop",
+    "agents list",
+    "agents resend",
+    "agents resume",
+    "agents show",
+    "agents suspend",
+    "agents tail",
     "approvals list",
     "approvals show",
     "approvals wait",
@@ -58,6 +66,7 @@ const READS: &[&str] = &[
     "ps",
     "recover list",
     "recover show",
+    "registry serve",
     "sandbox show",
     "sessions list",
     "sessions replay",
@@ -137,6 +146,9 @@ const ELSEWHERE: &[&str] = &[
     "acp",
     "agent chat",
     "agent run",
+    "agent serve",
+    "agents answer",
+    "agents call",
     "approvals approve",
     "approvals deny",
     "cache clear",
