@@ -11,11 +11,12 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,10 @@ use crate::shared::Shared;
 
 /// Where it answers.
 pub(crate) const PATH: &str = "/mcp";
+/// The last revision that has sessions, and `initialize`.
+const SESSIONS: &str = "2025-11-25";
+/// A request for something that was removed is read so far.
+const REMOVED_BYTES: usize = 64 << 10;
 /// A session that nobody uses is kept so long: people go home.
 const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
 /// So long a client may take to say what it wants next.
@@ -145,6 +150,9 @@ async fn answer(
     if request.uri().path() != PATH {
         return short(StatusCode::NOT_FOUND, "only /mcp answers\n");
     }
+    if asks_for_removed(&request) {
+        return removed(request).await;
+    }
     let kind = request.headers().get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
     let is_json = kind.is_some_and(|kind| kind.starts_with(b"application/json"));
     let mut answer = service.handle(request).await;
@@ -153,6 +161,28 @@ async fn answer(
         *answer.status_mut() = StatusCode::BAD_REQUEST;
     }
     answer
+}
+
+/// Whether a client of a later revision asks for what the last one with sessions had. The library would take it for a message of that one.
+fn asks_for_removed(request: &Request<Incoming>) -> bool {
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    // Revisions are dates.
+    let is_later = header("mcp-protocol-version").is_some_and(|revision| revision > SESSIONS);
+    is_later && header("mcp-method") == Some("initialize")
+}
+
+/// Says that there is no such method, to the request that asked for it.
+async fn removed(request: Request<Incoming>) -> Response<Body> {
+    let body = Limited::new(request.into_body(), REMOVED_BYTES).collect().await;
+    let asked = body.ok().and_then(|body| serde_json::from_slice::<Value>(&body.to_bytes()).ok());
+    let id = asked.and_then(|asked| asked.get("id").cloned()).unwrap_or_default();
+    let error = json!({ "code": -32601, "message": "Method not found: initialize" });
+    let text = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+    let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    let json = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
 }
 
 fn short(status: StatusCode, text: &'static str) -> Response<Body> {

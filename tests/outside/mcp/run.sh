@@ -28,7 +28,8 @@ finish() {
     wait 2>/dev/null || true
     if [ -n "${remove:-}" ]; then chmod -R u+rwX "$remove" && rm -rf "$remove"; fi
 }
-trap finish EXIT INT TERM
+trap finish EXIT
+trap 'exit 130' INT TERM
 
 mkdir -p "$WORK"
 if [ ! -d "$WORK/python" ]; then
@@ -49,15 +50,23 @@ printf 'helo\n' > "$place/project/greeting"
 export HOME="$place" OFFSHOOT_HOME="$place/home" USER=tester
 unset OFFSHOOT_AGENT OFFSHOOT_SESSION OFFSHOOT_WORKSPACE OFFSHOOT_VAULT || true
 
-echo 0123456789abcdef0123456789abcdef > "$place/token"
+(umask 077 && echo 0123456789abcdef0123456789abcdef > "$place/token")
+
+# Waits until a server says something, and fails if it ends before.
+await() { # PID FILE PATTERN
+    until grep -q "$3" "$2"; do
+        if ! kill -0 "$1" 2>/dev/null; then cat "$2" >&2; exit 1; fi
+        sleep 0.1
+    done
+}
 "$program" mcp -C "$place/project" --http 127.0.0.1:0 --token-file "$place/token" 2> "$place/server.log" &
 pids="$pids $!"
-until grep -q '^listening on' "$place/server.log"; do sleep 0.1; done
+await $! "$place/server.log" '^listening on'
 address=$(sed -n 's|^listening on http://\(.*\)/mcp$|\1|p' "$place/server.log")
 # The suite sends no token.
 node "$here/proxy.mjs" "$address" "$(cat "$place/token")" > "$place/proxy.log" &
 pids="$pids $!"
-until [ -s "$place/proxy.log" ]; do sleep 0.1; done
+await $! "$place/proxy.log" .
 url="http://127.0.0.1:$(cat "$place/proxy.log")/mcp"
 
 # Checks that need a tool which only servers made for the suite have, or prompts.

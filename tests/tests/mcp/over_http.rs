@@ -77,6 +77,22 @@ fn nobody_gets_in_without_the_token_or_from_elsewhere() {
     assert!(!place.home().exists(), "nobody did anything");
 }
 
+/// A client of the revision without sessions is told that there are none.
+#[test]
+fn what_a_later_revision_removed_is_not_there() {
+    let place = project();
+    let server = Listening::start(&place, &[]);
+    let head = ["MCP-Protocol-Version: 2026-07-28", "Mcp-Method: initialize"];
+    for (asked, id) in [(initialize("c"), json!(1)), (json!([]), Value::Null)] {
+        let reply = server.post(&head, &asked);
+        assert_eq!(reply.status, 404, "{reply:?}");
+        let said: Value = serde_json::from_str(&reply.body).unwrap();
+        assert_eq!((&said["error"]["code"], &said["id"]), (&json!(-32601), &id));
+    }
+    assert_eq!(server.post(&head[1..], &initialize("c")).status, 200);
+    server.end();
+}
+
 #[test]
 fn the_token_comes_from_a_file_and_the_address_is_loopback() {
     let place = project();
