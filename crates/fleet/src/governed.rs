@@ -8,7 +8,7 @@ use offshoot_governance::{
     GovernedAction,
 };
 use offshoot_kernel::{TaskContext, TaskFailure, TaskQuestion};
-use offshoot_tool::{CallPolicy, CallVerdict, Effects, ToolContract};
+use offshoot_tool::{CallPolicy, CallVerdict, Capability, Effects, ToolContract};
 use serde_json::{Value, json};
 
 use crate::asking::Asking;
@@ -28,7 +28,9 @@ impl Governed {
 
 impl CallPolicy for Governed {
     fn judge(&self, contract: &ToolContract, arguments: &Value) -> CallVerdict {
-        if !self.shared.is_governed() || contract.effects == Effects::Reads {
+        // What only reads reaches nobody, but for pages.
+        let reaches = contract.capabilities.contains(&Capability::NETWORK);
+        if !self.shared.is_governed() || contract.effects == Effects::Reads && !reaches {
             return CallVerdict::Allow;
         }
         let request = request(&self.shared, &contract.name, arguments);

@@ -285,6 +285,26 @@ fn what_is_denied_does_not_run() {
     assert!(fleet.decisions().iter().any(|it| it.starts_with("refused use_tool")));
 }
 
+/// A page is fetched from elsewhere, so governance has a say, though no file changes.
+#[needs(UserNamespace)]
+#[test]
+fn pages_are_governed_too() {
+    let fleet = Fleet::new(
+        "version = 1\n[[turn]]\nsay = [{ call = \"fetch_url\", id = \"a\", arguments = { url = \"http://a.invalid/?q=x\" } }]\n\
+         [[turn]]\nsay = [{ text = \"Done.\" }]\n",
+    );
+    fleet.file(
+        "worker-rules.toml",
+        "version = 1\n[defaults]\nuse_tool = \"allow\"\nask_model = \"allow\"\n[[rule]]\nname = \"no-pages\"\ndecision = \"deny\"\n\
+         action = \"use_tool\"\ntarget = \"fetch_url:*\"\nmatches = [{ action = \"use_tool\", target = \"fetch_url:http://a.invalid\" }]\n",
+    );
+    let _worker = fleet.serve(&fleet.worker("governance = { rules = [\"worker-rules.toml\"] }"));
+    fleet.wait_for(1);
+    fleet.call("one");
+    let decisions = fleet.decisions().join("\n");
+    assert!(decisions.contains("denied use_tool fetch_url:http://a.invalid/?q=x"), "{decisions}");
+}
+
 /// A question for a person waits across a kill, and one answer counts. Nobody else may give it.
 #[needs(UserNamespace)]
 #[test]
